@@ -17,16 +17,16 @@ using lengths = std::vector<std::int32_t>;
 
 double milliseconds(weft::module<model, "embedding">& net, const lengths& of) {
   lengths begins, ends;
-  for (std::int32_t const n : of) {
+  for (const std::int32_t n : of) {
     begins.push_back(ends.empty() ? 0 : ends.back());
     ends.push_back(begins.back() + n);
   }
-  std::vector<std::int32_t> const tokens(static_cast<std::size_t>(ends.back()), 7);
+  const std::vector<std::int32_t> tokens(static_cast<std::size_t>(ends.back()), 7);
   double least = std::numeric_limits<double>::infinity();
   for (int run = 0; run < 15; ++run) {
-    auto const begin = std::chrono::steady_clock::now();
+    const auto begin = std::chrono::steady_clock::now();
     net(weft::arg<"tokens">(tokens), weft::arg<"begins">(begins), weft::arg<"ends">(ends));
-    std::chrono::duration<double, std::milli> const time = std::chrono::steady_clock::now() - begin;
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
     least = std::min(least, time.count());
   }
   return least;
@@ -39,12 +39,12 @@ int main() {
   net.freeze();
   double padded = 0;  // the first row's
   std::printf("lengths                                tokens  of padded     ms  of padded\n");
-  for (lengths const& of : {lengths(sentences, longest), lengths{20, 35, 51, 66, 82, 97, 113, 128},
+  for (const lengths& of : {lengths(sentences, longest), lengths{20, 35, 51, 66, 82, 97, 113, 128},
                             lengths{20, 24, 30, 37, 46, 61, 86, 128}}) {
-    auto const tokens = std::accumulate(of.begin(), of.end(), 0);
+    const auto tokens = std::accumulate(of.begin(), of.end(), 0);
     std::string text;
-    for (std::int32_t const n : of) text += (text.empty() ? "" : " ") + std::to_string(n);
-    double const time = milliseconds(net, of);
+    for (const std::int32_t n : of) text += (text.empty() ? "" : " ") + std::to_string(n);
+    const double time = milliseconds(net, of);
     if (padded == 0) padded = time;
     std::printf("%-38s %6d %10.2f %6.1f %10.2f\n", text.c_str(), tokens,
                 static_cast<double>(tokens) / (sentences * longest), time, time / padded);

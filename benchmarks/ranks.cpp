@@ -31,7 +31,7 @@ struct options {
 
 template <class F>
 double milliseconds(F f) {
-  auto const begin = std::chrono::steady_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   f();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
       .count();
@@ -53,9 +53,9 @@ void run_on(Trainer& t, int threads) {
 // Half the time of a message there and back between the first two ranks, in microseconds.
 double message(const weft::communicator& ranks, int bytes) {
   std::vector<char> data(static_cast<std::size_t>(bytes));
-  int const other = 1 - ranks.rank();
-  auto const send = [&] { MPI_Send(data.data(), bytes, MPI_BYTE, other, 0, ranks.handle()); };
-  auto const receive = [&] {
+  const int other = 1 - ranks.rank();
+  const auto send = [&] { MPI_Send(data.data(), bytes, MPI_BYTE, other, 0, ranks.handle()); };
+  const auto receive = [&] {
     MPI_Recv(data.data(), bytes, MPI_BYTE, other, 0, ranks.handle(), MPI_STATUS_IGNORE);
   };
   std::vector<double> times;
@@ -70,17 +70,17 @@ double message(const weft::communicator& ranks, int bytes) {
 
 void measure(const weft::communicator& ranks, const options& o) {
   using Batch = axes::Batch;
-  auto const part = weft::detail::part_of(o.texts, ranks.rank(), ranks.size(), o.shards);
+  const auto part = weft::detail::part_of(o.texts, ranks.rank(), ranks.size(), o.shards);
   weft::array<std::int32_t, Batch, axes::Pos> tokens(part.size()), targets(part.size());
   std::int32_t next = 0;
   for (std::int32_t& t : tokens) t = next = (next * 29 + 17) % 96;
   for (std::int32_t& t : targets) t = next = (next * 29 + 17) % 96;
-  weft::adamw const optimizer{.learning_rate = 1e-3, .weight_decay = 1e-2};
-  auto const time = [&](auto& trainer) {
+  const weft::adamw optimizer{.learning_rate = 1e-3, .weight_decay = 1e-2};
+  const auto time = [&](auto& trainer) {
     run_on(trainer, o.threads);
     std::vector<double> times;
     for (int s = 0; s < o.steps + 3; ++s) {
-      double const ms = milliseconds(
+      const double ms = milliseconds(
           [&] { trainer.step(weft::arg<"tokens">(tokens), weft::arg<"targets">(targets)); });
       if (s >= 3) times.push_back(ms);  // the first ones allocate
     }
@@ -92,13 +92,13 @@ void measure(const weft::communicator& ranks, const options& o) {
     ms = time(t);
   } else {
     // Alone, each rank computes its shards and exchanges nothing.
-    weft::sharding_options const sharding{o.alone ? o.shards / ranks.size() : o.shards,
+    const weft::sharding_options sharding{o.alone ? o.shards / ranks.size() : o.shards,
                                           o.divides_state};
     weft::distributed<language_model, Batch> t(o.alone ? weft::communicator(MPI_COMM_SELF) : ranks,
                                                optimizer, {}, 0, sharding);
     ms = time(t);
   }
-  double const small = message(ranks, 8), large = message(ranks, 1 << 20);
+  const double small = message(ranks, 8), large = message(ranks, 1 << 20);
   if (ranks.rank() == 0)
     std::printf("{\"ms\": %.4f, \"bytes\": %zu, \"message_us\": %.3f, \"megabyte_us\": %.3f}\n", ms,
                 weft::parameters<language_model>::bytes, small, large);

@@ -14,7 +14,7 @@ namespace {
 using model = models::bert<models::minilm_l6>;
 
 // The sentence of all contenders: 12 tokens.
-std::vector<std::int32_t> const sentence{101,   1037, 4937,  7719, 2006, 1996,
+const std::vector<std::int32_t> sentence{101,   1037, 4937,  7719, 2006, 1996,
                                          13523, 1998, 12191, 2012, 1996, 102};
 
 // The most memory that the process had. getrusage would count that of the process which started it.
@@ -26,14 +26,14 @@ double most_megabytes() {
 }
 
 void run(const std::string& file, bool frozen) {
-  auto const begin = std::chrono::steady_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   weft::module<model, "embedding"> net(weft::weights(file, {.ignore_others = true}));
   if (frozen) net.freeze();
-  std::vector<std::int32_t> const begins{0}, ends{static_cast<std::int32_t>(sentence.size())};
-  auto const y =
+  const std::vector<std::int32_t> begins{0}, ends{static_cast<std::int32_t>(sentence.size())};
+  const auto y =
       net(weft::arg<"tokens">(sentence), weft::arg<"begins">(begins), weft::arg<"ends">(ends))
           .get<"embedding">();
-  double const seconds =
+  const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("%.6f %.1f", seconds, most_megabytes());
   for (std::size_t e = 0; e < 4; ++e) std::printf(" %.6f", static_cast<double>(y(0, e)));

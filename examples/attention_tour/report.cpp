@@ -36,7 +36,7 @@ void report::listing(std::string_view code) {
 }
 
 void report::numbers(std::string_view name, const weft::grid& x, const axes& a) {
-  bool const whole = std::ranges::all_of(x.numbers(), [](double n) { return std::trunc(n) == n; });
+  const bool whole = std::ranges::all_of(x.numbers(), [](double n) { return std::trunc(n) == n; });
   out_ << name << ":\n" << std::fixed << std::setprecision(whole ? 0 : 4);
   for (std::size_t r = 0; r < x.rows(); ++r) {
     for (std::size_t c = 0; c < x.columns(); ++c) out_ << " " << std::setw(8) << x(r, c);

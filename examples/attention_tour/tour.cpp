@@ -50,11 +50,11 @@ void softmax_of(report& to, const std::vector<float>& chapter, const std::vector
   auto scores = holding<float, Batch, Query, Key>(chapter);
   // Where the weight is 0 the score is masked, and may have any value.
   for (float& score : scores) score = score > 0 ? std::log(score) : 1.0f;
-  auto const lengths = holding<std::int32_t, Lengths...>(valid);
+  const auto lengths = holding<std::int32_t, Lengths...>(valid);
   weft::module<model<Lengths...>> net;
-  auto const weights =
+  const auto weights =
       net(weft::arg<"scores">(scores), weft::arg<"lengths">(lengths)).template get<"result">();
-  axes const a{"query", "key"};
+  const axes a{"query", "key"};
   for (std::size_t b = 0; b < Batch::extent; ++b)
     to.numbers("sequence " + std::to_string(b), weights.template at<Batch>(b), a);
   for (std::size_t b = 0; b < Batch::extent; ++b)
@@ -90,10 +90,10 @@ void show_batch_product(report& to) {
           "contracted is shared, so a product for each entry of a batch is a product. With ones of "
           "2 × 3 × 4 and 2 × 4 × 6 every element of the 2 × 3 × 6 is 4.");
   to.listing(listings::batch_product);
-  auto const q = ones<Batch, A, B>();
-  auto const k = ones<Batch, B, C>();
+  const auto q = ones<Batch, A, B>();
+  const auto k = ones<Batch, B, C>();
   weft::module<model> net;
-  auto const product = net(weft::arg<"q">(q), weft::arg<"k">(k)).get<"result">();
+  const auto product = net(weft::arg<"q">(q), weft::arg<"k">(k)).get<"result">();
   for (std::size_t b = 0; b < Batch::extent; ++b)
     to.numbers("product " + std::to_string(b), product.at<Batch>(b), {"row", "column"});
 }
@@ -106,15 +106,15 @@ void show_attention(report& to) {
   weft::array<float, Batch, Key, ValueDim> values;
   for (std::size_t i = 0; i < values.size(); ++i)
     values.data()[i] = static_cast<float>(i % (Key::extent * ValueDim::extent));
-  auto const lengths = holding<std::int32_t, Batch>(std::vector{2, 6});
-  auto const queries = normal<Batch, Query, QueryDim>(random);
+  const auto lengths = holding<std::int32_t, Batch>(std::vector{2, 6});
+  const auto queries = normal<Batch, Query, QueryDim>(random);
   weft::module<Model> net(weft::parameters<Model>(1));
-  auto const attend = [&](const std::string& kind, const auto& keys) {
-    auto const seen = net(weft::arg<"queries">(queries), weft::arg<"keys">(keys),
+  const auto attend = [&](const std::string& kind, const auto& keys) {
+    const auto seen = net(weft::arg<"queries">(queries), weft::arg<"keys">(keys),
                           weft::arg<"values">(values), weft::arg<"lengths">(lengths));
     to.numbers("output, " + kind + " keys", seen.template get<"output">().template at<Query>(0),
                {"sequence", "value"});
-    auto const weights = seen.template get<"weights">().template at<Query>(0);
+    const auto weights = seen.template get<"weights">().template at<Query>(0);
     to.numbers("weights, " + kind + " keys", weights, {"sequence", "key"});
     to.heat_map("Weights of " + kind + " keys", weights, {"sequence", "key"});
   };
@@ -157,16 +157,16 @@ void show_regression(report& to) {
       "2 sin x + x^0.8 are keys and values, and the estimate at another x is the mean of the y, "
       "weighted by how near their x are. The nearer a key, the lighter is its square.");
   to.listing(listings::regression);
-  sample const known = noisy_sample();
-  std::vector<float> const known_x(known.x.begin(), known.x.end());
-  std::vector<float> const known_y(known.y.begin(), known.y.end());
+  const sample known = noisy_sample();
+  const std::vector<float> known_x(known.x.begin(), known.x.end());
+  const std::vector<float> known_y(known.y.begin(), known.y.end());
   weft::array<float, Point, Dim> x;
   for (std::size_t i = 0; i < Point::extent; ++i) x(i, 0) = static_cast<float>(i) / 10;
   weft::module<model> net;
-  auto const seen =
+  const auto seen =
       net(weft::arg<"x">(x), weft::arg<"known x">(holding<float, Known, Dim>(known_x)),
           weft::arg<"known y">(holding<float, Known>(known_y)));
-  auto const y = seen.get<"y">();
+  const auto y = seen.get<"y">();
 
   weft::line truth{"curve", {}}, estimate{"estimate", {}};
   std::vector<double> each_unit;
@@ -189,11 +189,11 @@ void show_multi_head(report& to) {
           "positions, of which 3 and 2 are valid. All inputs are ones, so the valid keys are "
           "equal and share the weight, and all positions have one output.");
   to.listing(listings::multi_head);
-  auto const x = ones<Batch, Pos, Embed>();
-  auto const lengths = holding<std::int32_t, Batch>(std::vector{3, 2});
+  const auto x = ones<Batch, Pos, Embed>();
+  const auto lengths = holding<std::int32_t, Batch>(std::vector{3, 2});
   weft::module<model> net(weft::parameters<model>(1));
-  auto const seen = net(weft::arg<"x">(x), weft::arg<"lengths">(lengths));
-  auto const output = seen.get<"output">();
+  const auto seen = net(weft::arg<"x">(x), weft::arg<"lengths">(lengths));
+  const auto output = seen.get<"output">();
   to.numbers("shape of the output",
              weft::grid({static_cast<double>(output.length<Batch>()),
                          static_cast<double>(output.length<Pos>()),
@@ -201,7 +201,7 @@ void show_multi_head(report& to) {
                         1, 3),
              {"", "axis"});
   for (std::size_t b = 0; b < Batch::extent; ++b) {
-    auto const weights = seen.get<"weights">().at<Batch>(b).at<Heads>(0);
+    const auto weights = seen.get<"weights">().at<Batch>(b).at<Heads>(0);
     to.numbers("weights of sequence " + std::to_string(b) + ", head 0", weights, {"query", "key"});
   }
   for (std::size_t b = 0; b < Batch::extent; ++b)
@@ -223,7 +223,7 @@ sample noisy_sample() {
   sample s;
   for (std::size_t i = 0; i < regression::Known::extent; ++i) s.x.push_back(place(random));
   std::ranges::sort(s.x);
-  for (double const x : s.x) s.y.push_back(curve(x) + noise(random));
+  for (const double x : s.x) s.y.push_back(curve(x) + noise(random));
   return s;
 }
 

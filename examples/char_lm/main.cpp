@@ -54,8 +54,8 @@ void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t>
   std::string read;
   for (std::size_t p = 0; p < 64; ++p)
     read += w.in(0, p) == '\n' ? "↵" : std::string(1, static_cast<char>(w.in(0, p)));
-  auto const labels = weft::characters(read);
-  auto const weights = model(weft::arg<"tokens">(w.in)).get<"weights">();
+  const auto labels = weft::characters(read);
+  const auto weights = model(weft::arg<"tokens">(w.in)).get<"weights">();
   weft::draw_heat_map(weights.at<Batch>(0).at<Heads>(0), {.cell = 16,
                                                           .down = "query",
                                                           .across = "key",
@@ -77,27 +77,27 @@ template <class Trainer>
 double train(Trainer& trainer, const place& own, const examples::corpus& text, const settings& s) {
   // The progress shows the loss on the first held-out windows; what counts is that on all of them.
   weft::module<net, "loss"> measure(trainer.parameters());
-  auto const some =
+  const auto some =
       text.held_out().first(std::min(text.held_out().size(), 4 * Batch::extent * Pos::extent + 1));
-  long const pause = std::max(s.steps / 10, 1L);
+  const long pause = std::max(s.steps / 10, 1L);
   windows<net> w(own.end - own.begin, Pos::extent);
   std::mt19937_64 random(s.seed);
   std::uniform_int_distribution<std::size_t> begin(0, text.train().size() - Pos::extent - 1);
-  long const before = static_cast<long>(trainer.steps());
+  const long before = static_cast<long>(trainer.steps());
   examples::progress_line progress(s.steps, "tokens");
   double speed = 0;
   for (long step = 1; step <= s.steps; ++step) {
     // All windows are drawn, also those of other processes and of steps before the checkpoint.
     for (std::size_t b = 0; b < s.batch; ++b) {
-      std::size_t const at = begin(random);
+      const std::size_t at = begin(random);
       if (own.begin <= b && b < own.end) w.set(b - own.begin, text.train(), at);
     }
     if (step <= before) continue;
-    float const l = trainer.step(weft::arg<"tokens">(w.in), weft::arg<"targets">(w.target));
-    double const now = progress.seconds();
-    double const each = now / static_cast<double>(step - before);
+    const float l = trainer.step(weft::arg<"tokens">(w.in), weft::arg<"targets">(w.target));
+    const double now = progress.seconds();
+    const double each = now / static_cast<double>(step - before);
     speed = static_cast<double>(s.batch * Pos::extent) / each;
-    bool const pauses = step % pause == 0;
+    const bool pauses = step % pause == 0;
     if (pauses && !s.checkpoint.empty()) weft::save(trainer, s.checkpoint);
     if (!own.reports) continue;
     progress.step(step, l, speed);
@@ -115,14 +115,14 @@ double train(Trainer& trainer, const place& own, const examples::corpus& text, c
 bool report(const weft::parameters<net>& parameters, double speed, const examples::corpus& text,
             const settings& s) {
   weft::module<net, "loss"> measure(parameters);
-  double const held_out = loss(measure, text.held_out());
-  baseline const counted = count(text.train(), text.held_out());
+  const double held_out = loss(measure, text.held_out());
+  const baseline counted = count(text.train(), text.held_out());
   std::printf("\n%s\n\n", write(parameters, s).c_str());
   draw(parameters, text.held_out(), s.pictures);
   std::printf("pictures: %s\n",
               (std::filesystem::path(s.pictures) / "char_lm-{positions,attention}.png").c_str());
-  double const gain = counted.bigram - held_out;
-  bool const learned = gain >= least_gain;
+  const double gain = counted.bigram - held_out;
+  const bool learned = gain >= least_gain;
   std::printf("the held-out loss is %.4f nats/char %s the bigram's%s\n", std::abs(gain),
               gain < 0 ? "above" : "below",
               learned ? "" : "; at least 0.25 below was expected, which takes more --steps");
@@ -142,7 +142,7 @@ bool run(Trainer& trainer, const place& own, const examples::corpus& text, const
     std::fflush(stdout);
   }
   if (own.resumes) weft::load(trainer, s.checkpoint);
-  double const speed = train(trainer, own, text, s);
+  const double speed = train(trainer, own, text, s);
   return !own.reports || report(trainer.parameters(), speed, text, s);
 }
 
@@ -152,7 +152,7 @@ bool has_checkpoint(const settings& s) {
 
 bool run(const settings& s) {
   check(s);
-  examples::corpus const text = examples::read_corpus(s.text, Pos::extent + 1);
+  const examples::corpus text = examples::read_corpus(s.text, Pos::extent + 1);
   weft::trainer<net> trainer(optimizer(s.learning_rate), training(s.steps), s.seed);
   return run(trainer, {0, s.batch, true, has_checkpoint(s)}, text, s);
 }
@@ -162,9 +162,9 @@ bool run(const settings& s) {
 bool run_on(const weft::communicator& ranks, const examples::corpus& text, const settings& s) {
   weft::distributed<net, Batch> trainer(ranks, optimizer(s.learning_rate), training(s.steps),
                                         s.seed);
-  auto const part = trainer.part(s.batch);
+  const auto part = trainer.part(s.batch);
   // Rank 0 reads and writes the checkpoint; other hosts may not have it.
-  bool const resumes = ranks.all(has_checkpoint(s)).front();
+  const bool resumes = ranks.all(has_checkpoint(s)).front();
   return run(trainer, {part.begin, part.end, ranks.rank() == 0, resumes}, text, s);
 }
 #endif
@@ -177,12 +177,12 @@ int main(int argc, char** argv) {
   CLI::App app("Trains a small transformer on the bytes of a text, and lets it write.", "char_lm");
   char_lm::add_options(app, s);
   bool learned = true;  // where nothing runs, as with --help
-  int const status = examples::run_program(app, argc, argv, [&] {
+  const int status = examples::run_program(app, argc, argv, [&] {
 #ifdef WEFT_WITH_MPI
     if (s.mpi) {
       // Wrong input is refused before there are ranks.
       char_lm::check(s);
-      auto const text = examples::read_corpus(s.text, char_lm::Pos::extent + 1);
+      const auto text = examples::read_corpus(s.text, char_lm::Pos::extent + 1);
       learned = weft::mpi_main(argc, argv, [&](const weft::communicator& ranks) {
                   return char_lm::run_on(ranks, text, s) ? 0 : 1;
                 }) == 0;

@@ -37,15 +37,15 @@ template <class Net>
 double loss(weft::module<Net, "loss">& model, std::span<const std::int32_t> text) {
   constexpr std::size_t most = Net::Batch::extent, window = Net::Pos::extent;
   double sum = 0;
-  auto const add = [&](std::size_t at, std::size_t batch, std::size_t length) {
+  const auto add = [&](std::size_t at, std::size_t batch, std::size_t length) {
     windows<Net> w(batch, length);
     for (std::size_t b = 0; b < batch; ++b) w.set(b, text, at + b * length);
-    float const mean =
+    const float mean =
         model(weft::arg<"tokens">(w.in), weft::arg<"targets">(w.target)).template get<"loss">()();
     sum += static_cast<double>(mean) * static_cast<double>(batch * length);
   };
   std::size_t at = 0;
-  std::size_t const end = text.size() - 1;
+  const std::size_t end = text.size() - 1;
   for (std::size_t batch = most; batch > 0; batch = batch > 1 ? 1 : 0)
     for (; at + batch * window <= end; at += batch * window) add(at, batch, window);
   if (at < end) add(at, 1, end - at);
@@ -62,7 +62,7 @@ char next_byte(weft::module<Net, "logits">& model, std::string_view text, double
   text = text.substr(text.size() - std::min<std::size_t>(text.size(), Pos::extent));
   tokens<Net> in(1, text.size());
   for (std::size_t p = 0; p < text.size(); ++p) in(0, p) = static_cast<unsigned char>(text[p]);
-  auto const logits = model(weft::arg<"tokens">(in))
+  const auto logits = model(weft::arg<"tokens">(in))
                           .template get<"logits">()
                           .template at<Batch>(0)
                           .template at<Pos>(text.size() - 1);

@@ -47,7 +47,7 @@ void check(UErrorCode status) {
 // The character that stands for each byte in the vocabulary: printable ones for themselves, the
 // others from U+0100 on.
 std::string character_of(unsigned byte) {
-  bool const printable = (byte >= '!' && byte <= '~') || (byte >= 0xa1 && byte <= 0xac) ||
+  const bool printable = (byte >= '!' && byte <= '~') || (byte >= 0xa1 && byte <= 0xac) ||
                          (byte >= 0xae && byte <= 0xff);
   UChar32 c = static_cast<UChar32>(byte);
   if (!printable) {
@@ -61,7 +61,7 @@ std::string character_of(unsigned byte) {
   return {bytes.data(), static_cast<std::size_t>(size)};
 }
 const std::array<std::string, 256>& characters() {
-  static std::array<std::string, 256> const all = [] {
+  static const std::array<std::string, 256> all = [] {
     std::array<std::string, 256> each;
     for (unsigned b = 0; b < 256; ++b) each[b] = character_of(b);
     return each;
@@ -97,7 +97,7 @@ void split(std::u16string_view text, URegularExpression* pattern,
   UErrorCode status = U_ZERO_ERROR;
   uregex_setText(pattern, text.data(), static_cast<std::int32_t>(text.size()), &status);
   std::size_t done = 0;
-  auto const add = [&](std::size_t end) {
+  const auto add = [&](std::size_t end) {
     if (end > done) to.push_back(text.substr(done, end - done));
     done = std::max(done, end);
   };
@@ -112,7 +112,7 @@ void split(std::u16string_view text, URegularExpression* pattern,
 using tokens_of_pieces = std::unordered_map<std::string_view, std::int32_t>;
 
 std::int32_t find(const tokens_of_pieces& tokens, std::string_view piece) {
-  auto const found = tokens.find(piece);
+  const auto found = tokens.find(piece);
   return found == tokens.end() ? -1 : found->second;
 }
 
@@ -124,13 +124,13 @@ std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
 
 byte_pairs::byte_pairs(const weft::gguf_file& file) {
   constexpr std::int64_t control = 3, user_defined = 4;
-  if (auto const model = file.text("tokenizer.ggml.model"); model != "gpt2")
+  if (const auto model = file.text("tokenizer.ggml.model"); model != "gpt2")
     fail("the file's is " + quoted(model) + ", and only byte-level BPE, 'gpt2', is known");
-  auto const pre = file.text("tokenizer.ggml.pre");
-  auto const* const found = std::ranges::find(splittings, pre, &splitting::name);
+  const auto pre = file.text("tokenizer.ggml.pre");
+  const auto* const found = std::ranges::find(splittings, pre, &splitting::name);
   if (found == splittings.end())
     fail("the file's texts are split as by " + quoted(pre) + ", which is not known");
-  for (auto const pattern : found->patterns) {
+  for (const auto pattern : found->patterns) {
     if (pattern.empty()) continue;
     UErrorCode status = U_ZERO_ERROR;
     patterns_.emplace_back(
@@ -138,8 +138,8 @@ byte_pairs::byte_pairs(const weft::gguf_file& file) {
         &uregex_close);
     check(status);
   }
-  for (auto const piece : file.texts("tokenizer.ggml.tokens")) pieces_.emplace_back(piece);
-  for (std::int64_t const type : file.integers("tokenizer.ggml.token_type"))
+  for (const auto piece : file.texts("tokenizer.ggml.tokens")) pieces_.emplace_back(piece);
+  for (const std::int64_t type : file.integers("tokenizer.ggml.token_type"))
     is_special_.push_back(type == control || type == user_defined);
   if (is_special_.size() != pieces_.size())
     fail("there are " + std::to_string(pieces_.size()) + " tokens, and the types of " +
@@ -150,16 +150,16 @@ byte_pairs::byte_pairs(const weft::gguf_file& file) {
   for (std::size_t t = 0; t < size(); ++t)
     if (is_special_[t] != 0 && !pieces_[t].empty())
       specials_.push_back(static_cast<std::int32_t>(t));
-  auto const piece = [&](std::int32_t t) {
+  const auto piece = [&](std::int32_t t) {
     return std::string_view(pieces_[static_cast<std::size_t>(t)]);
   };
   std::ranges::sort(specials_, {}, [&](std::int32_t t) { return std::pair(piece(t), t); });
-  auto const equal = [&](std::int32_t a, std::int32_t b) { return piece(a) == piece(b); };
+  const auto equal = [&](std::int32_t a, std::int32_t b) { return piece(a) == piece(b); };
   specials_.erase(std::unique(specials_.begin(), specials_.end(), equal), specials_.end());
 
-  for (char const* const key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"}) {
+  for (const char* const key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"}) {
     if (!file.contains(key)) continue;
-    std::int64_t const token = file.integer(key);
+    const std::int64_t token = file.integer(key);
     if (token < 0 || std::cmp_greater_equal(token, size()))
       fail(std::string(key) + " is " + std::to_string(token) + ", and there are " +
            std::to_string(size()) + " tokens");
@@ -172,20 +172,20 @@ void byte_pairs::add_merges(const weft::gguf_file& file) {
   tokens_of_pieces tokens;
   for (std::size_t t = 0; t < size(); ++t) tokens.emplace(pieces_[t], static_cast<std::int32_t>(t));
   for (std::size_t b = 0; b < of_byte_.size(); ++b) of_byte_[b] = find(tokens, characters()[b]);
-  for (auto const line : file.texts("tokenizer.ggml.merges")) {
-    auto const begins = [&] {
+  for (const auto line : file.texts("tokenizer.ggml.merges")) {
+    const auto begins = [&] {
       return "merge " + std::to_string(merges_.size()) + ", " + quoted(line);
     };
-    std::size_t const blank = line.find(' ');
+    const std::size_t blank = line.find(' ');
     if (blank == 0 || blank >= line.size() - 1 || line.find(' ', blank + 1) != line.npos)
       fail(begins() + ", is not two tokens with a blank between them");
-    std::string_view const left = line.substr(0, blank), right = line.substr(blank + 1);
-    auto const token = [&](std::string_view piece) {
-      std::int32_t const t = find(tokens, piece);
+    const std::string_view left = line.substr(0, blank), right = line.substr(blank + 1);
+    const auto token = [&](std::string_view piece) {
+      const std::int32_t t = find(tokens, piece);
       if (t < 0) fail(begins() + ", needs the token " + quoted(piece) + ", which is not there");
       return t;
     };
-    merge const m{token(left), token(right), token(std::string(left).append(right))};
+    const merge m{token(left), token(right), token(std::string(left).append(right))};
     ranks_.emplace(pair_of(m.left, m.right), static_cast<std::int32_t>(merges_.size()));
     merges_.push_back(m);
   }
@@ -203,10 +203,10 @@ std::int32_t byte_pairs::special_at(std::string_view text) const {
   for (std::size_t n = 0; first != last; ++n) {
     if (pieces_[static_cast<std::size_t>(*first)].size() == n) longest = *first++;
     if (n == text.size()) break;
-    auto const next = [&](std::int32_t t) {
+    const auto next = [&](std::int32_t t) {
       return static_cast<unsigned char>(pieces_[static_cast<std::size_t>(t)][n]);
     };
-    auto const byte = static_cast<unsigned char>(text[n]);
+    const auto byte = static_cast<unsigned char>(text[n]);
     first = std::ranges::lower_bound(first, last, byte, {}, next);
     last = std::ranges::upper_bound(first, last, byte, {}, next);
   }
@@ -217,7 +217,7 @@ std::vector<std::int32_t> byte_pairs::tokens(std::string_view text) const {
   std::vector<std::int32_t> all;
   std::size_t done = 0;
   for (std::size_t at = 0; at < text.size();) {
-    std::int32_t const special = special_at(text.substr(at));
+    const std::int32_t special = special_at(text.substr(at));
     if (special < 0) {
       ++at;
       continue;
@@ -241,21 +241,21 @@ void byte_pairs::add_plain(std::string_view text, std::vector<std::int32_t>& to)
   if (text.empty()) return;
   if (text.size() > most_bytes)
     throw weft::error("the text has more than " + std::to_string(most_bytes) + " bytes");
-  std::u16string const wide = utf16(text);
+  const std::u16string wide = utf16(text);
   std::vector<std::u16string_view> words{wide};
-  for (auto const& pattern : patterns_) {
+  for (const auto& pattern : patterns_) {
     // The place in a text is part of an expression, so each call has its own.
     UErrorCode status = U_ZERO_ERROR;
-    std::unique_ptr<URegularExpression, decltype(&uregex_close)> const own(
+    const std::unique_ptr<URegularExpression, decltype(&uregex_close)> own(
         uregex_clone(pattern.get(), &status), &uregex_close);
     // A run of white space takes 24 bytes a character of ICU's stack, which is on the heap.
     uregex_setStackLimit(own.get(), 1 << 29, &status);
     check(status);
     std::vector<std::u16string_view> parts;
-    for (auto const word : words) split(word, own.get(), parts);
+    for (const auto word : words) split(word, own.get(), parts);
     words = std::move(parts);
   }
-  for (auto const word : words) add_word(utf8(word), to);
+  for (const auto word : words) add_word(utf8(word), to);
 }
 
 // Merges the pair of the least rank, of several the leftmost, until none is left.
@@ -272,17 +272,17 @@ void byte_pairs::add_word(std::string_view word, std::vector<std::int32_t>& to) 
     symbols.push_back({of_byte_[static_cast<unsigned char>(word[i])], i - 1, i + 1});
   using candidate = std::pair<std::int32_t, std::size_t>;  // the rank, and the left symbol's place
   std::priority_queue<candidate, std::vector<candidate>, std::greater<>> queue;
-  auto const propose = [&](std::size_t left) {
+  const auto propose = [&](std::size_t left) {
     if (left >= symbols.size() || symbols[left].after >= symbols.size()) return;
-    auto const found =
+    const auto found =
         ranks_.find(pair_of(symbols[left].token, symbols[symbols[left].after].token));
     if (found != ranks_.end()) queue.emplace(found->second, left);
   };
   for (std::size_t i = 0; i < symbols.size(); ++i) propose(i);
   while (!queue.empty()) {
-    auto const [rank, place] = queue.top();
+    const auto [rank, place] = queue.top();
     queue.pop();
-    merge const& m = merges_[static_cast<std::size_t>(rank)];
+    const merge& m = merges_[static_cast<std::size_t>(rank)];
     symbol& left = symbols[place];
     // One of the two may be part of another pair by now.
     if (left.token != m.left || left.after >= symbols.size() ||
@@ -298,23 +298,23 @@ void byte_pairs::add_word(std::string_view word, std::vector<std::int32_t>& to) 
   }
   // Bytes that no text of the training had are not in every vocabulary: Hugging Face's tokenizers
   // leave them out, too.
-  for (symbol const& s : symbols)
+  for (const symbol& s : symbols)
     if (s.token >= 0) to.push_back(s.token);
 }
 
 std::string byte_pairs::bytes(std::int32_t token) const {
   if (is_special(token)) return "";
-  static std::unordered_map<std::string, char> const byte_of = [] {
+  static const std::unordered_map<std::string, char> byte_of = [] {
     std::unordered_map<std::string, char> all;
     for (unsigned b = 0; b < 256; ++b) all.emplace(characters()[b], static_cast<char>(b));
     return all;
   }();
-  std::string const& piece = pieces_[static_cast<std::size_t>(token)];
+  const std::string& piece = pieces_[static_cast<std::size_t>(token)];
   std::string text;
   for (std::size_t at = 0; at < piece.size();) {
     // A character of the table has one or two bytes.
-    std::size_t const size = static_cast<unsigned char>(piece[at]) < 0x80 ? 1 : 2;
-    auto const found = byte_of.find(piece.substr(at, size));
+    const std::size_t size = static_cast<unsigned char>(piece[at]) < 0x80 ? 1 : 2;
+    const auto found = byte_of.find(piece.substr(at, size));
     if (found != byte_of.end()) text.push_back(found->second);
     at += size;
   }

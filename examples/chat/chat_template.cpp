@@ -24,7 +24,7 @@ struct chat_template::block {
   std::vector<statement> all;
 
   void run(scope& v, std::string& out) const {
-    for (auto const& s : all) s(v, out);
+    for (const auto& s : all) s(v, out);
   }
 };
 
@@ -41,11 +41,11 @@ struct piece {
 
 std::vector<piece> pieces_of(std::string_view text) {
   std::vector<piece> all;
-  auto const at_of = [whole = text.data()](std::string_view t) {
+  const auto at_of = [whole = text.data()](std::string_view t) {
     return static_cast<std::size_t>(t.data() - whole);
   };
   bool trim_next = false, at_line_begin = true;
-  auto const add_text = [&](std::string_view t, bool trim_end) {
+  const auto add_text = [&](std::string_view t, bool trim_end) {
     if (trim_next) t.remove_prefix(std::min(t.find_first_not_of(" \t\r\n"), t.size()));
     if (trim_end) t = t.substr(0, t.find_last_not_of(" \t\r\n") + 1);
     if (!t.empty()) all.push_back({piece::text, t, at_of(t)});
@@ -56,8 +56,8 @@ std::vector<piece> pieces_of(std::string_view text) {
            (at + 1 == text.size() || std::string_view("{%#").find(text[at + 1]) == text.npos))
       at = text.find('{', at + 1);
     if (at == text.npos) break;
-    char const kind = text[at + 1];
-    std::string_view const close = kind == '{' ? "}}" : kind == '%' ? "%}" : "#}";
+    const char kind = text[at + 1];
+    const std::string_view close = kind == '{' ? "}}" : kind == '%' ? "%}" : "#}";
     // The end is not looked for inside of a quoted text.
     std::size_t end = at + 2;
     for (char quote = 0; end < text.size(); ++end) {
@@ -72,12 +72,12 @@ std::vector<piece> pieces_of(std::string_view text) {
     }
     if (end >= text.size()) fail("a tag has no end", at_of(text.substr(at)));
     std::string_view content = text.substr(at + 2, end - at - 2);
-    bool const trims_before = content.starts_with('-');
+    const bool trims_before = content.starts_with('-');
     std::string_view before = text.substr(0, at);
     // As transformers renders templates: blanks between a line's begin and a statement are left
     // out.
     if (kind != '{') {
-      std::size_t const last = before.find_last_not_of(" \t");
+      const std::size_t last = before.find_last_not_of(" \t");
       if (last == before.npos ? all.empty() || at_line_begin : before[last] == '\n')
         before = before.substr(0, last + 1);
     }
@@ -100,7 +100,7 @@ std::vector<piece> pieces_of(std::string_view text) {
 std::string printed(const value& x, std::size_t at) {
   if (x.text()) return *x.text();
   if (x.integer()) return std::to_string(*x.integer());
-  if (auto const* const b = std::get_if<bool>(&x.of)) return *b ? "True" : "False";
+  if (const auto* const b = std::get_if<bool>(&x.of)) return *b ? "True" : "False";
   if (std::holds_alternative<jinja::none>(x.of)) return "None";
   if (!std::holds_alternative<jinja::undefined>(x.of)) fail("a list or an object is printed", at);
   return "";
@@ -134,7 +134,7 @@ class block_parser {
   block until(std::initializer_list<std::string_view> ends) {
     block b;
     while (at_ < pieces_.size() && std::ranges::none_of(ends, [&](auto e) { return is(e); })) {
-      piece const& p = pieces_[at_];
+      const piece& p = pieces_[at_];
       parser q = next();
       if (p.kind == piece::text) {
         b.all.push_back([t = std::string(p.content), at = p.at](scope& v, std::string& out) {
@@ -143,7 +143,7 @@ class block_parser {
         });
         ++at_;
       } else if (p.kind == piece::output) {
-        std::size_t const at = q.at();
+        const std::size_t at = q.at();
         b.all.push_back(
             [e = q.whole(), at](scope& v, std::string& out) { out += printed(e(v), at); });
         ++at_;
@@ -152,12 +152,12 @@ class block_parser {
         b.all.push_back(is("if") ? condition() : loop());
         --depth_;
       } else if (q.word("set")) {
-        std::string const name = q.name();
+        const std::string name = q.name();
         if (!q.sign("=")) q.wrong("'=' is missing before " + q.rest());
         b.all.push_back([name, e = q.whole()](scope& v, std::string&) { v.set(name, e(v)); });
         ++at_;
       } else {
-        auto const name = jinja::trimmed(p.content);
+        const auto name = jinja::trimmed(p.content);
         q.wrong(name.empty() ? "a statement is missing"
                              : "the statement " + quoted(name) + " is not known");
       }
@@ -171,7 +171,7 @@ class block_parser {
       block then;
     };
     std::vector<branch> branches;
-    std::size_t const begin = next().at();
+    const std::size_t begin = next().at();
     for (std::string_view word = "if"; is(word); word = "elif") {
       expression e = take(word).whole();
       branches.push_back({std::move(e), until({"elif", "else", "endif"})});
@@ -184,26 +184,26 @@ class block_parser {
     end("endif", begin);
     return [branches = std::move(branches), otherwise = std::move(otherwise)](scope& v,
                                                                               std::string& out) {
-      for (auto const& b : branches)
+      for (const auto& b : branches)
         if (b.condition(v).is_true()) return b.then.run(v, out);
       otherwise.run(v, out);
     };
   }
 
   statement loop() {
-    std::size_t const begin = next().at();
+    const std::size_t begin = next().at();
     parser p = take("for");
-    std::string const name = p.name();
+    const std::string name = p.name();
     if (!p.word("in")) p.wrong("'in' is missing before " + p.rest());
     expression over = p.whole();
     block body = until({"endfor"});
     end("endfor", begin);
     return
         [name, begin, over = std::move(over), body = std::move(body)](scope& v, std::string& out) {
-          value const all = over(v);
-          auto const* const items = std::get_if<std::shared_ptr<const list>>(&all.of);
+          const value all = over(v);
+          const auto* const items = std::get_if<std::shared_ptr<const list>>(&all.of);
           if (items == nullptr) fail("a loop over " + quoted(name) + " is over no list", begin);
-          auto const size = static_cast<std::int64_t>((*items)->size());
+          const auto size = static_cast<std::int64_t>((*items)->size());
           for (std::int64_t i = 0; i < size; ++i) {
             v.take(sizeof(scope) + sizeof(object), begin);
             scope inner(&v);  // what is set in a turn is not seen after it
@@ -234,7 +234,7 @@ chat_template::chat_template(chat_template&&) noexcept = default;
 std::string chat_template::apply(const std::vector<message>& messages, bool add_prompt) const {
   list all;
   std::size_t steps = 1 << 20;
-  for (auto const& m : messages) {
+  for (const auto& m : messages) {
     steps += m.content.size();
     all.push_back(value{std::make_shared<const object>(
         object{{"role", value{m.role}}, {"content", value{m.content}}})});
@@ -255,7 +255,7 @@ void chat_template::located(const std::function<void()>& f) const {
   try {
     f();
   } catch (const jinja::fault& fault) {
-    std::string_view const before = std::string_view(text_).substr(0, fault.at);
+    const std::string_view before = std::string_view(text_).substr(0, fault.at);
     throw weft::error("the chat template, line " +
                       std::to_string(1 + std::ranges::count(before, '\n')) + ", column " +
                       std::to_string(before.size() - (before.rfind('\n') + 1) + 1) + ": " +

@@ -28,15 +28,15 @@ std::string name_in_gguf(const std::string& name) {
        {"mlp.up_proj", "ffn_up"},
        {"mlp.down_proj", "ffn_down"}}};
   std::string in_file = name;
-  for (auto const& [from, to] : parts)
-    if (auto const at = in_file.find(from); at != in_file.npos)
+  for (const auto& [from, to] : parts)
+    if (const auto at = in_file.find(from); at != in_file.npos)
       in_file.replace(at, from.size(), to);
   return in_file;
 }
 
 // What can be said of the file without its weights, which take longer to read.
 byte_pairs tokenizer_of(const weft::gguf_file& file, std::size_t vocabulary) {
-  if (auto const kind = file.text("general.architecture"); kind != "llama")
+  if (const auto kind = file.text("general.architecture"); kind != "llama")
     throw weft::error(file.name() + ": the model's architecture is " + quoted(kind) +
                       ", and this program has 'llama', in the size of SmolLM2-135M");
   byte_pairs tokenizer(file);
@@ -49,9 +49,9 @@ byte_pairs tokenizer_of(const weft::gguf_file& file, std::size_t vocabulary) {
 // The bytes of a text that are whole characters of UTF-8; an unfinished one at the end is left out.
 std::size_t whole_characters(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(4, text.size()); ++back) {
-    auto const c = static_cast<unsigned char>(text[text.size() - back]);
+    const auto c = static_cast<unsigned char>(text[text.size() - back]);
     if ((c & 0xc0) == 0x80) continue;
-    std::size_t const size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    const std::size_t size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
     return back < size ? text.size() - back : text.size();
   }
   return text.size();
@@ -89,8 +89,8 @@ conversation::conversation(const weft::gguf_file& file, const weights& how, cons
 std::span<const float> conversation::run(std::span<const std::int32_t> tokens) {
   std::span<const float> logits;
   while (!tokens.empty()) {
-    std::size_t const count = std::min<std::size_t>(tokens.size(), model::Pos::extent);
-    auto const result = net_(weft::arg<"tokens">(tokens.first(count))).get<"logits">();
+    const std::size_t count = std::min<std::size_t>(tokens.size(), model::Pos::extent);
+    const auto result = net_(weft::arg<"tokens">(tokens.first(count))).get<"logits">();
     logits = {result.data(), model::Vocab::extent};
     tokens = tokens.subspan(count);
     tokens_done_ += count;
@@ -101,13 +101,13 @@ std::span<const float> conversation::run(std::span<const std::int32_t> tokens) {
 std::string conversation::answer(const std::string& text, std::size_t most,
                                  const std::function<void(std::string_view)>& stream) {
   using clock = std::chrono::steady_clock;
-  auto const since = [](clock::time_point begin) {
+  const auto since = [](clock::time_point begin) {
     return std::chrono::duration<double>(clock::now() - begin).count();
   };
   std::vector<message> messages = messages_;
   messages.push_back({"user", text});
-  auto const [whole, tokens, goes_on] = prompt_of(messages, done_, template_, tokenizer_);
-  std::size_t const before = goes_on ? tokens_done_ : 0;
+  const auto [whole, tokens, goes_on] = prompt_of(messages, done_, template_, tokenizer_);
+  const std::size_t before = goes_on ? tokens_done_ : 0;
   if (before + tokens.size() >= capacity)
     throw weft::error("the conversation would have " + std::to_string(before + tokens.size()) +
                       " tokens, and the cache has room for " + std::to_string(capacity));
@@ -116,18 +116,18 @@ std::string conversation::answer(const std::string& text, std::size_t most,
     tokens_done_ = 0;
   }
 
-  auto const begin = clock::now();
+  const auto begin = clock::now();
   auto logits = run(tokens);
   last_ = {tokens.size(), 0, since(begin), 0};
   std::string said;
   std::size_t shown = 0;
-  auto const show = [&](std::size_t end) {
+  const auto show = [&](std::size_t end) {
     if (end > shown) stream(std::string_view(said).substr(shown, end - shown));
     shown = std::max(shown, end);
   };
-  auto const begin_answer = clock::now();
+  const auto begin_answer = clock::now();
   for (; last_.answer < most; ++last_.answer) {
-    std::int32_t const token = choose_(logits);
+    const std::int32_t token = choose_(logits);
     if (tokenizer_.is_end(token) || is_full()) break;
     said += tokenizer_.bytes(token);
     show(whole_characters(said));

@@ -60,7 +60,7 @@ inline bool equal(const value& a, const value& b) {
   if (a.of.index() != b.of.index()) return false;
   if (a.text()) return *a.text() == *b.text();
   if (a.integer()) return *a.integer() == *b.integer();
-  if (auto const* const x = std::get_if<bool>(&a.of)) return *x == std::get<bool>(b.of);
+  if (const auto* const x = std::get_if<bool>(&a.of)) return *x == std::get<bool>(b.of);
   return std::holds_alternative<none>(a.of);
 }
 
@@ -70,7 +70,7 @@ class meter {
  public:
   explicit meter(std::size_t steps) : left_(steps) {}
   void take(std::size_t bytes, std::size_t at) {
-    std::size_t const steps = 1 + bytes / 32;
+    const std::size_t steps = 1 + bytes / 32;
     if (steps > left_) fail("it takes too many steps", at);
     left_ -= steps;
   }
@@ -86,8 +86,8 @@ class scope {
   explicit scope(const scope* around) : around_(around), meter_(around->meter_) {}
 
   value get(const std::string& name) const {
-    for (scope const* s = this; s != nullptr; s = s->around_)
-      if (auto const found = s->own_.find(name); found != s->own_.end()) return found->second;
+    for (const scope* s = this; s != nullptr; s = s->around_)
+      if (const auto found = s->own_.find(name); found != s->own_.end()) return found->second;
     return {};
   }
   void set(const std::string& name, value x) { own_[name] = std::move(x); }
@@ -114,14 +114,14 @@ class expression {
 };
 
 inline value attribute(const value& of, const value& key) {
-  if (auto const* const o = std::get_if<std::shared_ptr<const object>>(&of.of)) {
-    auto const found = key.text() ? (*o)->find(*key.text()) : (*o)->end();
+  if (const auto* const o = std::get_if<std::shared_ptr<const object>>(&of.of)) {
+    const auto found = key.text() ? (*o)->find(*key.text()) : (*o)->end();
     return found == (*o)->end() ? value{} : found->second;
   }
-  if (auto const* const l = std::get_if<std::shared_ptr<const list>>(&of.of)) {
+  if (const auto* const l = std::get_if<std::shared_ptr<const list>>(&of.of)) {
     if (!key.integer()) return {};
-    auto const size = static_cast<std::int64_t>((*l)->size());
-    std::int64_t const at = *key.integer() < 0 ? *key.integer() + size : *key.integer();
+    const auto size = static_cast<std::int64_t>((*l)->size());
+    const std::int64_t at = *key.integer() < 0 ? *key.integer() + size : *key.integer();
     return at < 0 || at >= size ? value{} : (**l)[static_cast<std::size_t>(at)];
   }
   return {};
@@ -129,7 +129,7 @@ inline value attribute(const value& of, const value& key) {
 
 inline std::string trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n\f\v";
-  auto const begin = text.find_first_not_of(blanks);
+  const auto begin = text.find_first_not_of(blanks);
   if (begin == text.npos) return "";
   return std::string(text.substr(begin, text.find_last_not_of(blanks) + 1 - begin));
 }
@@ -143,7 +143,7 @@ class parser {
   // What fails while it is computed is at its begin.
   expression whole() {
     blanks();
-    std::size_t const begin = at();
+    const std::size_t begin = at();
     expression e = disjunction();
     end();
     return [e = std::move(e), begin](const scope& s) {
@@ -171,7 +171,7 @@ class parser {
     if (n == 0 || std::isdigit(static_cast<unsigned char>(text_[0])))
       wrong("a name is missing before " + rest());
     named_at_ = at();
-    std::string const found(text_.substr(0, n));
+    const std::string found(text_.substr(0, n));
     text_.remove_prefix(n);
     return found;
   }
@@ -236,7 +236,7 @@ class parser {
     return left;
   }
   expression negation() {
-    deeper const here(*this);
+    const deeper here(*this);
     if (!word("not")) return comparison();
     return [e = negation()](const scope& v) { return value{!e(v).is_true()}; };
   }
@@ -253,16 +253,16 @@ class parser {
         };
       } else if (word("in")) {
         left = [l = std::move(left), r = sum()](const scope& v) {
-          value const part = l(v), whole = r(v);
+          const value part = l(v), whole = r(v);
           return value{contains(whole, part, v)};
         };
       } else if (word("is")) {
-        bool const negated = word("not");
-        std::string const test = name();
+        const bool negated = word("not");
+        const std::string test = name();
         if (test != "defined" && test != "none") unknown("test", test);
         left = [l = std::move(left), test, negated](const scope& v) {
-          value const x = l(v);
-          bool const holds = test == "none" ? std::holds_alternative<none>(x.of)
+          const value x = l(v);
+          const bool holds = test == "none" ? std::holds_alternative<none>(x.of)
                                             : !std::holds_alternative<undefined>(x.of);
           return value{holds != negated};
         };
@@ -277,10 +277,10 @@ class parser {
       v.take(whole.text()->size() * part.text()->size() / 16);
       return whole.text()->find(*part.text()) != std::string::npos;
     }
-    if (auto const* const o = std::get_if<std::shared_ptr<const object>>(&whole.of))
+    if (const auto* const o = std::get_if<std::shared_ptr<const object>>(&whole.of))
       return part.text() && (*o)->contains(*part.text());
-    if (auto const* const l = std::get_if<std::shared_ptr<const list>>(&whole.of))
-      for (auto const& x : **l)
+    if (const auto* const l = std::get_if<std::shared_ptr<const list>>(&whole.of))
+      for (const auto& x : **l)
         if (equal(x, part)) return true;
     return false;
   }
@@ -288,7 +288,7 @@ class parser {
     expression left = postfix();
     while (sign("+"))
       left = [l = std::move(left), r = postfix()](const scope& v) {
-        value const a = l(v), b = r(v);
+        const value a = l(v), b = r(v);
         if (a.text() && b.text()) return value{*a.text() + *b.text()};
         if (a.integer() && b.integer()) return value{sum_of(*a.integer(), *b.integer())};
         fail("+ is of two texts or two integers");
@@ -304,7 +304,7 @@ class parser {
     expression e = primary();
     for (;;) {
       if (sign(".")) {
-        std::string const key = name();
+        const std::string key = name();
         if (sign("(")) {  // the methods of texts
           expect(")");
           if (key != "strip") unknown("method", key);
@@ -316,7 +316,7 @@ class parser {
         e = [o = std::move(e), k = disjunction()](const scope& v) { return attribute(o(v), k(v)); };
         expect("]");
       } else if (sign("|")) {
-        if (std::string const filter = name(); filter != "trim") unknown("filter", filter);
+        if (const std::string filter = name(); filter != "trim") unknown("filter", filter);
         e = trim(std::move(e));
       } else {
         return e;
@@ -325,13 +325,13 @@ class parser {
   }
   static expression trim(expression of) {
     return [e = std::move(of)](const scope& v) {
-      value const x = e(v);
+      const value x = e(v);
       if (!x.text()) fail("trim is of a text");
       return value{trimmed(*x.text())};
     };
   }
   expression primary() {
-    deeper const here(*this);
+    const deeper here(*this);
     blanks();
     if (text_.empty()) wrong("an expression is missing");
     if (sign("(")) {
@@ -340,11 +340,11 @@ class parser {
       return e;
     }
     if (text_[0] == '\'' || text_[0] == '"') return constant(value{literal()});
-    bool const negative = sign("-");
+    const bool negative = sign("-");
     if (!text_.empty() && std::isdigit(static_cast<unsigned char>(text_[0])))
       return constant(value{number() * (negative ? -1 : 1)});
     if (negative) wrong("- is not followed by a number");
-    std::string const word = name();
+    const std::string word = name();
     if (word == "true" || word == "True") return constant(value{true});
     if (word == "false" || word == "False") return constant(value{false});
     if (word == "none" || word == "None") return constant(value{none{}});
@@ -353,7 +353,7 @@ class parser {
       expression e = disjunction();
       expect(")");
       return [e = std::move(e)](const scope& v) -> value {
-        value const x = e(v);
+        const value x = e(v);
         fail(x.text() ? *x.text() : "it raises an exception");
       };
     }
@@ -373,7 +373,7 @@ class parser {
     return n;
   }
   std::string literal() {
-    char const quote = text_[0];
+    const char quote = text_[0];
     text_.remove_prefix(1);
     std::string found;
     while (!text_.empty() && text_[0] != quote) {

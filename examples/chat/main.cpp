@@ -33,35 +33,35 @@ void turn(conversation& talk, const std::string& text, std::size_t most) {
     std::fflush(stdout);
   });
   std::printf("\n");
-  auto const& n = talk.last();
+  const auto& n = talk.last();
   std::fprintf(stderr, "prompt: %zu tokens, %.0f tokens/s; answer: %zu tokens, %.1f tokens/s\n",
                n.prompt, static_cast<double>(n.prompt) / n.prompt_seconds, n.answer,
                static_cast<double>(n.answer) / std::max(n.answer_seconds, 1e-9));
 }
 
 void run(const settings& s) {
-  auto const begin = std::chrono::steady_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   if (!std::filesystem::exists(s.model))
     throw weft::error("--model: there is no " + s.model +
                       "; `./run chat` fetches it, or name the GGUF file of SmolLM2-135M-Instruct");
-  weft::gguf_file const file(s.model);
-  auto const cores = static_cast<int>(std::thread::hardware_concurrency());
+  const weft::gguf_file file(s.model);
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   conversation talk(
       file,
       {.precision = s.in_float32 ? weft::precision::float32 : weft::precision::bfloat16,
        .threads = weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)),
        .packed = s.packed},
       s.choose, s.system);
-  double const ready =
+  const double ready =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::string const name(file.contains("general.name") ? file.text("general.name") : s.model);
+  const std::string name(file.contains("general.name") ? file.text("general.name") : s.model);
   bool told = false;
-  auto const tell = [&] {
+  const auto tell = [&] {
     if (!std::exchange(told, true))
       std::fprintf(stderr, "%s, ready in %.2f s\n", name.c_str(), ready);
   };
 
-  bool const at_terminal = s.text.empty() && ::isatty(0) != 0;
+  const bool at_terminal = s.text.empty() && ::isatty(0) != 0;
   if (at_terminal) tell();
   if (!s.text.empty()) turn(talk, s.text, s.most);
   for (std::string line; s.text.empty() && !talk.is_full();) {

@@ -14,15 +14,15 @@ const auto& any_of(const List& list, random_engine& random) {
 
 std::vector<std::string> texts_of(std::span<const sample> samples) {
   std::vector<std::string> texts;
-  for (sample const& s : samples) texts.push_back(s.text);
+  for (const sample& s : samples) texts.push_back(s.text);
   return texts;
 }
 
 std::vector<std::vector<std::int32_t>> encoded(std::span<const std::string> texts) {
   std::vector<std::vector<std::int32_t>> all;
-  for (std::string const& text : texts) {
+  for (const std::string& text : texts) {
     all.push_back(encode(text));
-    if (std::size_t const n = all.back().size(); n == 0 || n > Pos::extent)
+    if (const std::size_t n = all.back().size(); n == 0 || n > Pos::extent)
       throw weft::error("'" + text + "' has " + std::to_string(n) + " characters; 1 to " +
                         std::to_string(Pos::extent) + " are allowed");
   }
@@ -31,21 +31,21 @@ std::vector<std::vector<std::int32_t>> encoded(std::span<const std::string> text
 
 std::size_t longest(const std::vector<std::vector<std::int32_t>>& texts) {
   std::size_t length = 0;
-  for (auto const& text : texts) length = std::max(length, text.size());
+  for (const auto& text : texts) length = std::max(length, text.size());
   return length;
 }
 
 }  // namespace
 
 sample write_somehow(date day, random_engine& random) {
-  locale const& language = any_of(locales(), random);
+  const locale& language = any_of(locales(), random);
   return {day, write(day, language, any_of(language.patterns, random))};
 }
 
 split::split(random_engine& random) {
   for (auto day = first_day; day <= last_day; day += std::chrono::days(1)) train.push_back(day);
   std::shuffle(train.begin(), train.end(), random);
-  auto const begin = train.end() - std::ssize(train) / 10;
+  const auto begin = train.end() - std::ssize(train) / 10;
   held_out.assign(begin, train.end());
   train.erase(begin, train.end());
 }
@@ -63,7 +63,7 @@ batch::batch(std::span<const std::string> texts) : batch(encoded(texts)) {}
 
 batch::batch(std::span<const sample> samples) : batch(texts_of(samples)) {
   for (std::size_t b = 0; b < samples.size(); ++b) {
-    std::string const wanted = iso(samples[b].day);
+    const std::string wanted = iso(samples[b].day);
     for (std::size_t s = 0; s < wanted.size(); ++s)
       date(b, s) = static_cast<std::int32_t>(symbols.find(wanted[s]));
   }

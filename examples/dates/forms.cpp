@@ -13,10 +13,10 @@ std::string padded(int number, std::size_t digits) {
 
 // A field of a pattern: a letter, repeated `size` times.
 std::string field(date day, const locale& language, char letter, std::size_t size) {
-  std::chrono::weekday const weekday(day);
-  unsigned const month = static_cast<unsigned>(day.month());
-  unsigned const number = static_cast<unsigned>(day.day());
-  int const year = static_cast<int>(day.year());
+  const std::chrono::weekday weekday(day);
+  const unsigned month = static_cast<unsigned>(day.month());
+  const unsigned number = static_cast<unsigned>(day.day());
+  const int year = static_cast<int>(day.year());
   switch (letter) {
     case 'd':
       return padded(static_cast<int>(number), size);
@@ -41,7 +41,7 @@ std::string write(date day, const locale& language, std::string_view pattern) {
   std::string text;
   bool quoted = false;
   while (!pattern.empty()) {
-    char const c = pattern.front();
+    const char c = pattern.front();
     std::size_t size = std::min(pattern.find_first_not_of(c), pattern.size());
     if (c == '\'') {
       text.append(size / 2, c);

@@ -25,8 +25,8 @@ auto run(translator& net, const batch& b) {
 std::vector<std::string> translate(translator& net, std::span<const std::string> texts) {
   std::vector<std::string> translations;
   while (!texts.empty()) {
-    auto const some = texts.first(std::min(texts.size(), Batch::extent));
-    auto const written = run(net, batch(some)).get<"written">();
+    const auto some = texts.first(std::min(texts.size(), Batch::extent));
+    const auto written = run(net, batch(some)).get<"written">();
     for (std::size_t b = 0; b < some.size(); ++b) {
       std::string& translation = translations.emplace_back();
       for (std::size_t s = 0; s < Step::extent; ++s)
@@ -41,12 +41,12 @@ std::vector<std::string> translate(translator& net, std::span<const std::string>
 std::size_t examine(translator& net, std::span<const date> days, random_engine& random) {
   constexpr std::size_t shown = 12;
   std::vector<std::string> texts;
-  for (date const day : days) texts.push_back(write_somehow(day, random).text);
-  auto const translations = translate(net, texts);
+  for (const date day : days) texts.push_back(write_somehow(day, random).text);
+  const auto translations = translate(net, texts);
   std::size_t right = 0;
   for (std::size_t i = 0; i < days.size(); ++i) {
-    std::string const wanted = iso(days[i]);
-    bool const same = translations[i] == wanted;
+    const std::string wanted = iso(days[i]);
+    const bool same = translations[i] == wanted;
     right += same;
     if (i < shown)
       std::printf("  %s  %s%s\n", translations[i].c_str(), texts[i].c_str(),
@@ -57,8 +57,8 @@ std::size_t examine(translator& net, std::span<const date> days, random_engine& 
 
 // Draws the attention weights of each symbol over the characters of the text.
 void draw(translator& net, const std::string& text, const std::filesystem::path& file) {
-  std::string const translation = translate(net, {&text, 1}).front();
-  auto const weights = run(net, batch(std::span(&text, 1))).get<"weights">();
+  const std::string translation = translate(net, {&text, 1}).front();
+  const auto weights = run(net, batch(std::span(&text, 1))).get<"weights">();
   weft::draw_heat_map(weights.at<Batch>(0), {.cell = 16,
                                              .down = "date",
                                              .across = "text",
@@ -70,11 +70,11 @@ void draw(translator& net, const std::string& text, const std::filesystem::path&
 
 void run(const settings& s) {
   check(s);
-  std::filesystem::path const folder = s.pictures;
+  const std::filesystem::path folder = s.pictures;
 
   random_engine random(s.seed);
-  split const days(random);
-  weft::executor const threads = weft::threads(s.threads);
+  const split days(random);
+  const weft::executor threads = weft::threads(s.threads);
   weft::trainer<model> trainer(
       weft::adamw{.learning_rate = s.learning_rate, .beta2 = 0.99},
       {.clip_norm = 1,
@@ -90,23 +90,23 @@ void run(const settings& s) {
   examples::progress_line progress(s.steps, "dates");
   double speed = 0;
   for (long step = 1; step <= s.steps; ++step) {
-    batch const b = batches.next();
-    float const loss = trainer.step(weft::arg<"text">(b.text), weft::arg<"valid">(b.valid),
+    const batch b = batches.next();
+    const float loss = trainer.step(weft::arg<"text">(b.text), weft::arg<"valid">(b.valid),
                                     weft::arg<"date">(b.date));
     speed = static_cast<double>(step) * static_cast<double>(s.batch) / progress.seconds();
     progress.step(step, loss, speed);
   }
   progress.finish();
-  double const seconds = progress.seconds();
+  const double seconds = progress.seconds();
 
   translator net(trainer.parameters());
   net.run_on(threads);
-  auto const translations = translate(net, s.texts);
+  const auto translations = translate(net, s.texts);
   for (std::size_t i = 0; i < s.texts.size(); ++i)
     std::printf("  %s  %s\n", translations[i].c_str(), s.texts[i].c_str());
   std::printf("held out:\n");
-  std::size_t const right = examine(net, days.held_out, random);
-  auto const picture = folder / "dates-alignment.png";
+  const std::size_t right = examine(net, days.held_out, random);
+  const auto picture = folder / "dates-alignment.png";
   draw(net, s.texts.front(), picture);
   std::printf("picture: %s\n", picture.c_str());
   std::printf("held-out: %.2f%% exact (%zu of %zu)  training: %.1f s  dates/s: %.0f\n",

@@ -23,7 +23,7 @@ struct Align : weft::axis<64> {};
 // The index of the greatest element along A; of several, the last; 0 if there is a NaN.
 template <class A, weft::expression X>
 constexpr auto argmax(const X& x) {
-  auto const places = weft::cast<float>(weft::positions<A>());
+  const auto places = weft::cast<float>(weft::positions<A>());
   return weft::cast<std::int32_t>(weft::max<A>(weft::where(x == weft::max<A>(x), places, 0)));
 }
 
@@ -45,7 +45,7 @@ struct model {
     // text begins at the end of its padding.
     auto x = nn::embedding<Character, Embed>(s / "characters", text);
     auto ahead = nn::gru<Pos, Embed, Hidden>(s / "encoder", x).all;
-    nn::gru_cell<Embed, Hidden, "_l0_reverse"> const cell(s / "encoder");
+    const nn::gru_cell<Embed, Hidden, "_l0_reverse"> cell(s / "encoder");
     auto back = weft::scan<Pos, weft::backwards>(
         weft::broadcast<Batch, Hidden>(weft::constant(0.0f)),
         std::tuple_cat(cell.input(x), std::tuple{nn::valid<Pos>(valid)}),
@@ -55,7 +55,7 @@ struct model {
     auto annotations = weft::concatenate<Annotation, shape<Hidden, Hidden>>(ahead, back.all);
 
     // Each symbol from the one before and the annotations that it attends to (section 3.1).
-    nn::gru_cell<Read, State> const decoder(s / "decoder");
+    const nn::gru_cell<Read, State> decoder(s / "decoder");
     auto begin = tanh(nn::linear<shape<Hidden>, shape<State>>(s / "begin", back.last));
     auto decoded = weft::scan<Step>(
         std::tuple{begin, weft::broadcast<Batch>(weft::constant(begin_sign))}, date,
@@ -70,7 +70,7 @@ struct model {
           auto symbol = weft::where(given >= 0, given, argmax<Symbol>(logits));
           return weft::next(after, symbol).with(logits, symbol, attended.weights);
         });
-    auto const [logits, written, weights] = decoded.all;
+    const auto [logits, written, weights] = decoded.all;
     auto loss = weft::mean<Batch, Step>(weft::cross_entropy<Symbol>(logits, date));
     return weft::results(weft::as<"loss">(loss), weft::as<"written">(written),
                          weft::as<"weights">(weights));

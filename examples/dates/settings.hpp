@@ -48,7 +48,7 @@ inline void add_options(CLI::App& app, settings& s) {
 inline void check(const settings& s) {
   examples::check_folder("--pictures", s.pictures);
   if (std::isnan(s.learning_rate)) throw weft::error("--learning-rate: nan is not a number");
-  for (std::string const& text : s.texts) batch(std::span(&text, 1));  // throws if unreadable
+  for (const std::string& text : s.texts) batch(std::span(&text, 1));  // throws if unreadable
 }
 
 }  // namespace dates

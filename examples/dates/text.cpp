@@ -14,8 +14,8 @@ std::vector<std::int32_t> encode(std::string_view text) {
     throw weft::error("'" + std::string(text) + "' is not UTF-8");
   }
   std::vector<std::int32_t> places;
-  for (char32_t const c : characters) {
-    std::size_t const place = alphabet.find(c);
+  for (const char32_t c : characters) {
+    const std::size_t place = alphabet.find(c);
     if (place == alphabet.npos)
       throw weft::error("'" + std::string(text) + "': no date is written with " +
                         conv::utf_to_utf<char>(&c, &c + 1));

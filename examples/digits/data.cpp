@@ -14,11 +14,11 @@ namespace {
 digit read_line(std::string_view line, const std::string& where) {
   digit d{};
   for (std::size_t i = 0; i <= d.pixels.size(); ++i) {
-    std::size_t const end = i < d.pixels.size() ? line.find(',') : line.size();
+    const std::size_t end = i < d.pixels.size() ? line.find(',') : line.size();
     double number = -1;
-    std::string_view const text = line.substr(0, end);
-    auto const [stop, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    double const most = i < d.pixels.size() ? 16 : 9;
+    const std::string_view text = line.substr(0, end);
+    const auto [stop, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const double most = i < d.pixels.size() ? 16 : 9;
     if (end == line.npos || failed != std::errc() || stop != text.data() + text.size() ||
         !(number >= 0 && number <= most))
       throw weft::error(where + ": a digit is 64 pixels of 0 to 16 and a label of 0 to 9");
@@ -42,7 +42,7 @@ split read_digits(const std::filesystem::path& file) {
   for (std::string line; std::getline(in, line);) {
     if (line.ends_with('\r')) line.pop_back();
     ++count;
-    digit const d = read_line(line, file.string() + ", line " + std::to_string(count));
+    const digit d = read_line(line, file.string() + ", line " + std::to_string(count));
     (count % 5 == 0 ? all.held_out : all.train).push_back(d);
   }
   if (all.held_out.empty()) throw weft::error(file.string() + ": the file has fewer than 5 digits");

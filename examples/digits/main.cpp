@@ -41,7 +41,7 @@ struct images {
 // A digit moved by up to a pixel in each direction.
 digit moved(const digit& d, std::mt19937_64& random) {
   std::uniform_int_distribution<int> step(-1, 1);
-  int const down = step(random), across = step(random);
+  const int down = step(random), across = step(random);
   digit to{{}, d.label};
   for (int r = std::max(0, down); r < std::min(8, 8 + down); ++r)
     for (int c = std::max(0, across); c < std::min(8, 8 + across); ++c)
@@ -58,12 +58,12 @@ confusion examine(const weft::parameters<Model>& parameters, std::span<const dig
   weft::module<Model, "logits"> net(parameters);
   confusion seen{};
   while (!held_out.empty()) {
-    auto const some = held_out.first(std::min(held_out.size(), Batch::extent));
+    const auto some = held_out.first(std::min(held_out.size(), Batch::extent));
     images all;
-    for (digit const& d : some) all.add(d);
-    auto const logits = net(weft::arg<"image">(all.pixels)).template get<"logits">();
+    for (const digit& d : some) all.add(d);
+    const auto logits = net(weft::arg<"image">(all.pixels)).template get<"logits">();
     for (std::size_t b = 0; b < some.size(); ++b) {
-      auto const row = logits.template at<Batch>(b);
+      const auto row = logits.template at<Batch>(b);
       std::size_t best = 0;
       for (std::size_t c = 1; c < 10; ++c)
         if (row(c) > row(best)) best = c;
@@ -91,7 +91,7 @@ outcome train(weft::trainer<Model>& trainer, const split& data, const settings& 
   std::mt19937_64 random(s.seed);
   std::vector<std::size_t> order(data.train.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  auto const batches = static_cast<long>((order.size() + s.batch - 1) / s.batch);
+  const auto batches = static_cast<long>((order.size() + s.batch - 1) / s.batch);
   examples::progress_line progress(batches * s.epochs, "digits");
   outcome result{};
   for (long epoch = 0, step = 0; epoch < s.epochs; ++epoch) {
@@ -101,7 +101,7 @@ outcome train(weft::trainer<Model>& trainer, const split& data, const settings& 
       images some;
       for (std::size_t i = first; i < std::min(order.size(), first + s.batch); ++i)
         some.add(moved(data.train[order[i]], random));
-      float const loss =
+      const float loss =
           trainer.step(weft::arg<"image">(some.pixels), weft::arg<"label">(some.labels));
       sum += static_cast<double>(loss);
       ++step;
@@ -112,9 +112,9 @@ outcome train(weft::trainer<Model>& trainer, const split& data, const settings& 
   }
   progress.finish();
   result.seconds = progress.seconds();
-  auto const last = result.losses.size() - 1;
+  const auto last = result.losses.size() - 1;
   std::printf("loss of epoch");
-  for (std::size_t const epoch : {std::size_t{0}, (last + 1) / 10, (last + 1) / 2, last})
+  for (const std::size_t epoch : {std::size_t{0}, (last + 1) / 10, (last + 1) / 2, last})
     std::printf("  %zu: %.4f", epoch + 1, result.losses[epoch]);
   std::printf("\n");
   result.seen = examine(trainer.parameters(), data.held_out);
@@ -123,7 +123,7 @@ outcome train(weft::trainer<Model>& trainer, const split& data, const settings& 
 
 template <class Model>
 weft::trainer<Model> trainer_of(const split& data, const settings& s) {
-  auto const batches = static_cast<long>((data.train.size() + s.batch - 1) / s.batch);
+  const auto batches = static_cast<long>((data.train.size() + s.batch - 1) / s.batch);
   weft::trainer<Model> trainer(
       weft::adamw{.learning_rate = s.learning_rate},
       {.clip_norm = 1,
@@ -137,7 +137,7 @@ void print(const confusion& seen) {
   std::printf("held out, as      0    1    2    3    4    5    6    7    8    9\n");
   for (std::size_t c = 0; c < 10; ++c) {
     std::printf("  the digit %zu ", c);
-    for (int const n : seen[c]) n == 0 ? std::printf("    .") : std::printf("%5d", n);
+    for (const int n : seen[c]) n == 0 ? std::printf("    .") : std::printf("%5d", n);
     std::printf("\n");
   }
 }
@@ -152,9 +152,9 @@ void draw_attention(const weft::parameters<model<>>& parameters, std::span<const
                     const std::filesystem::path& file) {
   weft::module<model<>, "weights"> net(parameters);
   images all;
-  for (digit const& d : some) all.add(d);
-  auto const weights = net(weft::arg<"image">(all.pixels)).get<"weights">();
-  std::size_t const count = some.size(), width = 9 * count - 1;
+  for (const digit& d : some) all.add(d);
+  const auto weights = net(weft::arg<"image">(all.pixels)).get<"weights">();
+  const std::size_t count = some.size(), width = 9 * count - 1;
   std::vector<double> cells(17 * width, std::nan(""));
   for (std::size_t b = 0; b < count; ++b) {
     std::array<double, 16> given{};
@@ -163,7 +163,7 @@ void draw_attention(const weft::parameters<model<>>& parameters, std::span<const
         for (std::size_t k = 0; k < 16; ++k)
           given[k] +=
               static_cast<double>(weights.at<Batch>(b).at<Pos>(p).at<Heads>(h)(k) / (16 * 4));
-    double const most = *std::ranges::max_element(given);
+    const double most = *std::ranges::max_element(given);
     for (std::size_t r = 0; r < 8; ++r)
       for (std::size_t c = 0; c < 8; ++c) {
         cells[r * width + 9 * b + c] = static_cast<double>(some[b].pixels[8 * r + c]);
@@ -176,8 +176,8 @@ void draw_attention(const weft::parameters<model<>>& parameters, std::span<const
 // The cosines of the learned positions.
 void draw_positions(const weft::parameters<model<>>& parameters,
                     const std::filesystem::path& file) {
-  auto const table = parameters.get<"positions.weight", Pos, Embed>();
-  auto const dot = [&](std::size_t a, std::size_t b) {
+  const auto table = parameters.get<"positions.weight", Pos, Embed>();
+  const auto dot = [&](std::size_t a, std::size_t b) {
     double sum = 0;
     for (std::size_t e = 0; e < Embed::extent; ++e)
       sum += static_cast<double>(table(a, e)) * static_cast<double>(table(b, e));
@@ -202,20 +202,20 @@ void run(const settings& s) {
   if (!std::filesystem::exists(s.data))
     throw weft::error("--data: there is no " + s.data +
                       "; `./run digits` fetches it, or name scikit-learn's digits.csv");
-  split const data = read_digits(s.data);
+  const split data = read_digits(s.data);
   auto trainer = trainer_of<model<>>(data, s);
   std::printf("%zu digits to learn, %zu held out; %zu parameters\n", data.train.size(),
               data.held_out.size(), trainer.parameters().elements());
   std::fflush(stdout);
-  outcome const with = train(trainer, data, s);
+  const outcome with = train(trainer, data, s);
   print(with.seen);
 
   std::printf("without positions:\n");
   std::fflush(stdout);
   auto other = trainer_of<model<false>>(data, s);
-  outcome const without = train(other, data, s);
+  const outcome without = train(other, data, s);
 
-  std::filesystem::path const folder = s.pictures;
+  const std::filesystem::path folder = s.pictures;
   draw_attention(trainer.parameters(),
                  std::span(data.held_out).first(std::min<std::size_t>(10, data.held_out.size())),
                  folder / "digits-attention.png");
@@ -223,7 +223,7 @@ void run(const settings& s) {
   draw(weft::draw_lines({{"with positions", with.losses}, {"without", without.losses}},
                         {.title = "training loss", .down = "nats", .across = "epoch", .first = 1}),
        folder / "digits-loss.png");
-  auto const percent = [&](const outcome& o) {
+  const auto percent = [&](const outcome& o) {
     return 100.0 * right_of(o.seen) / static_cast<double>(data.held_out.size());
   };
   std::printf("held-out: %.2f%% right, without positions %.2f%%  training: %.1f s and %.1f s\n",

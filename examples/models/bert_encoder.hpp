@@ -30,7 +30,7 @@ struct bert_encoder : bert<Size, Tokens, Sentences> {
   }
 
   static std::vector<std::string> names_in_file(std::string name) {
-    auto const replace = [&](std::string_view from, std::string_view to) {
+    const auto replace = [&](std::string_view from, std::string_view to) {
       if (auto at = name.find(from); at != name.npos) name.replace(at, from.size(), to);
     };
     replace("layers.", "layer.");
@@ -39,11 +39,11 @@ struct bert_encoder : bert<Size, Tokens, Sentences> {
     replace("norm2", "output.LayerNorm");
     replace("linear1", "intermediate.dense");
     replace("linear2", "output.dense");
-    std::string_view const joined = "self_attn.in_proj_";
-    auto const at = name.find(joined);
+    const std::string_view joined = "self_attn.in_proj_";
+    const auto at = name.find(joined);
     if (at == name.npos) return {name};
     std::vector<std::string> parts;
-    for (std::string const part : {"query.", "key.", "value."})
+    for (const std::string part : {"query.", "key.", "value."})
       parts.push_back(name.substr(0, at) + "attention.self." + part +
                       name.substr(at + joined.size()));
     return parts;

@@ -31,7 +31,7 @@ struct gemma3 {
     auto at = nn::decode_state<Pos>(s / "decoding");
     auto x = table.embed(tokens) * sqrt(weft::constant(float{Size::embed}));
     for (int i = 0; i < Size::layers; ++i) {
-      bool const full = (i + 1) % Size::full_every == 0;
+      const bool full = (i + 1) % Size::full_every == 0;
       x = nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
           model / "layers" / i, x, at,
           {.epsilon = 1e-6,

@@ -32,13 +32,13 @@ class learner_of final : public learner {
                          weft::arg<"visible">(b.visible));
   }
   measure measured(const batch& b) override {
-    auto const seen = measure_(weft::arg<"tokens">(b.tokens), weft::arg<"targets">(b.targets),
+    const auto seen = measure_(weft::arg<"tokens">(b.tokens), weft::arg<"targets">(b.targets),
                                weft::arg<"visible">(b.visible));
     return {static_cast<double>(seen.template get<"loss">()()),
             static_cast<double>(seen.template get<"accuracy">()())};
   }
   weft::grid added(std::size_t length) override {
-    weft::array<std::int32_t, Batch, Pos> const tokens(1, length);
+    const weft::array<std::int32_t, Batch, Pos> tokens(1, length);
     return weft::grid(
         adds_(weft::arg<"tokens">(tokens)).template get<"added">().template at<Batch>(0));
   }

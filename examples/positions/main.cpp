@@ -24,10 +24,10 @@ void write(const std::filesystem::path& file, const std::string& text) {
 
 void run(const arguments& a) {
   check(a);
-  std::filesystem::path const folder = a.out;
+  const std::filesystem::path folder = a.out;
   settings s{contestants(), tasks(examples::read_corpus(a.text, longest_text + 1)),
              a.quick ? quick_steps : a.steps, a.seed, a.threads};
-  auto const named = [](const std::vector<std::string>& names) {
+  const auto named = [](const std::vector<std::string>& names) {
     return [&](const auto& x) {
       return !names.empty() && std::ranges::find(names, x.name) == names.end();
     };
@@ -35,27 +35,27 @@ void run(const arguments& a) {
   std::erase_if(s.contestants, named(a.encodings));
   std::erase_if(s.tasks, named(a.tasks));
 
-  long const steps = static_cast<long>(s.contestants.size() * s.tasks.size()) * s.steps;
+  const long steps = static_cast<long>(s.contestants.size() * s.tasks.size()) * s.steps;
   examples::progress_line progress(steps, "steps");
-  auto const found = run_study(s, [&](long done, float loss) {
+  const auto found = run_study(s, [&](long done, float loss) {
     progress.step(done, loss, static_cast<double>(done) / progress.seconds());
   });
   progress.finish();
 
-  table const t(s, found);
+  const table t(s, found);
   std::fputs(t.text().c_str(), stdout);
   write(folder / "positions.tsv", t.tsv());
-  auto const page = (folder / "positions.html").string();
+  const auto page = (folder / "positions.html").string();
   write_page(s, found, a.out).write(page);
   std::printf("page: %s\n", page.c_str());
 }
 
 void print_properties() {
   std::printf("%-18s", "");
-  for (auto const name : property_names) std::printf("  %13s", std::string(name).c_str());
-  for (properties const& p : properties_of_encodings()) {
+  for (const auto name : property_names) std::printf("  %13s", std::string(name).c_str());
+  for (const properties& p : properties_of_encodings()) {
     std::printf("\n%-18s", std::string(p.encoding).c_str());
-    for (finding const f : p.found)
+    for (const finding f : p.found)
       std::printf("  %13s", f == finding::yes ? "yes" : f == finding::no ? "no" : "-");
   }
   std::printf("\n");
@@ -64,7 +64,7 @@ void print_properties() {
 template <class Named>
 std::vector<std::string> names(const std::vector<Named>& all) {
   std::vector<std::string> found;
-  for (Named const& x : all) found.emplace_back(x.name);
+  for (const Named& x : all) found.emplace_back(x.name);
   return found;
 }
 

@@ -53,7 +53,7 @@ weft::grid binary() {
 
 // The cosine of the angle between any two rows; 0 for a row of zeros.
 weft::grid cosines(const weft::grid& x) {
-  auto const product = [&](std::size_t i, std::size_t j) {
+  const auto product = [&](std::size_t i, std::size_t j) {
     double sum = 0;
     for (std::size_t c = 0; c < x.columns(); ++c) sum += x(i, c) * x(j, c);
     return sum;
@@ -61,7 +61,7 @@ weft::grid cosines(const weft::grid& x) {
   std::vector<double> all;
   for (std::size_t i = 0; i < x.rows(); ++i)
     for (std::size_t j = 0; j < x.rows(); ++j) {
-      double const norms = std::sqrt(product(i, i) * product(j, j));
+      const double norms = std::sqrt(product(i, i) * product(j, j));
       all.push_back(norms > 0 ? product(i, j) / norms : 0);
     }
   return {std::move(all), x.rows(), x.rows()};
@@ -69,7 +69,7 @@ weft::grid cosines(const weft::grid& x) {
 
 double greatest(const weft::grid& x) {
   double most = 0;
-  for (double const e : x.numbers()) most = std::max(most, std::abs(e));
+  for (const double e : x.numbers()) most = std::max(most, std::abs(e));
   return most;
 }
 
@@ -85,7 +85,7 @@ bool differ(const weft::grid& a, const weft::grid& b) {
 
 std::vector<figure> drawn_from_formulas() {
   weft::module<sinusoids> sines;
-  weft::grid const p(sines().get<"result">());
+  const weft::grid p(sines().get<"result">());
   std::vector<weft::line> columns;
   for (std::size_t c = 6; c < 10; ++c) {
     weft::line line{"column " + std::to_string(c), {}};
@@ -93,8 +93,8 @@ std::vector<figure> drawn_from_formulas() {
     columns.push_back(std::move(line));
   }
   weft::module<rotary_score> score;
-  std::vector<float> const ones(Size::extent, 1.0f);
-  weft::grid const falling(score(weft::arg<"x">(ones)).get<"result">());
+  const std::vector<float> ones(Size::extent, 1.0f);
+  const weft::grid falling(score(weft::arg<"x">(ones)).get<"result">());
   return {
       {"sinusoid-columns", "Four columns of the sinusoidal encoding of 32 numbers",
        weft::draw_lines(columns, {.across = "position"})},
@@ -110,13 +110,13 @@ std::vector<figure> drawn_from_formulas() {
 
 std::vector<figure> drawn_from_training(const settings& s, std::size_t contestant,
                                         const outcome& found) {
-  weft::grid const& after = *found.added;
+  const weft::grid& after = *found.added;
   if (greatest(after) == 0) return {};
-  auto const& c = s.contestants[contestant];
+  const auto& c = s.contestants[contestant];
   std::string name(c.name);
   std::ranges::replace(name, '/', '-');
-  std::string const task = s.tasks.back().name;
-  weft::grid const before = c.begin(1, s.seed)->added(after.rows());
+  const std::string task = s.tasks.back().name;
+  const weft::grid before = c.begin(1, s.seed)->added(after.rows());
   std::vector<figure> all;
   if (differ(before, after))
     all.push_back({name + "-before", "Before training", heat_map(before, "number", 3)});

@@ -28,22 +28,22 @@ struct one_word {
     using weft::as, weft::broadcast, weft::positions, weft::shape;
     using Each = shape<Heads>;
     constexpr Encoding encoding{};
-    auto const text = s.input<"text", float, Pos>();
-    auto const word = s.param<"word", Embed>(weft::init::normal());
-    auto const embedded = text * 0 + word;
-    auto const x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, encoding);
-    auto const keys = weft::rename<Pos, KeyPos>(x);
-    auto const project = [&](auto name, const auto& of) {
+    const auto text = s.input<"text", float, Pos>();
+    const auto word = s.param<"word", Embed>(weft::init::normal());
+    const auto embedded = text * 0 + word;
+    const auto x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, encoding);
+    const auto keys = weft::rename<Pos, KeyPos>(x);
+    const auto project = [&](auto name, const auto& of) {
       return nn::linear_without_bias<shape<Embed>, shape<Heads, HeadDim>>(s / name, of);
     };
-    auto const query = project("query", x);
-    auto const key = project("key", keys);
-    auto const own = s / "position";
-    auto const q = encoding.template query<Each, HeadDim>(own, query, positions<Pos>());
-    auto const k = encoding.template key<Each, HeadDim>(own, key, positions<KeyPos>());
-    auto const where =
+    const auto query = project("query", x);
+    const auto key = project("key", keys);
+    const auto own = s / "position";
+    const auto q = encoding.template query<Each, HeadDim>(own, query, positions<Pos>());
+    const auto k = encoding.template key<Each, HeadDim>(own, key, positions<KeyPos>());
+    const auto where =
         nn::positions_in_attention<Pos, KeyPos, Embed>(positions<Pos>(), 0, keys, key);
-    auto const scores = nn::dot_product_score<HeadDim>(q, k) +
+    const auto scores = nn::dot_product_score<HeadDim>(q, k) +
                         encoding.template scores<Each, HeadDim>(own, query, where);
     return weft::results(as<"scores">(broadcast<Pos, KeyPos, Heads>(scores)),
                          as<"added">(x - embedded), as<"query">(q));
@@ -69,7 +69,7 @@ struct text {
 template <class Range>
 float largest(const Range& numbers) {
   float most = 0;
-  for (float const x : numbers) most = std::max(most, std::abs(x));
+  for (const float x : numbers) most = std::max(most, std::abs(x));
   return most;
 }
 // The tolerance for values that are equal but for float32 rounding.
@@ -82,10 +82,10 @@ float tolerance(const Range& numbers) {
 template <class Encoding>
 text read(std::size_t length) {
   weft::module<one_word<Encoding>> net;
-  weft::array<float, Pos> const x(length);
-  auto const all = net(weft::arg<"text">(x));
-  weft::array<float, Pos, Embed> const added(all.template get<"added">());
-  weft::array<float, Pos, Heads, HeadDim> const query(all.template get<"query">());
+  const weft::array<float, Pos> x(length);
+  const auto all = net(weft::arg<"text">(x));
+  const weft::array<float, Pos, Embed> added(all.template get<"added">());
+  const weft::array<float, Pos, Heads, HeadDim> query(all.template get<"query">());
   vector_table vectors{Embed::extent, {added.begin(), added.end()}};
   if (largest(added) == 0) {
     vectors = {HeadDim::extent, {}};
@@ -108,8 +108,8 @@ bool has_vectors(const vector_table& v) {
 }
 
 bool are_unique(const score_table& s) {
-  std::size_t const n = s.length<Pos>();
-  auto const differ = [&, bound = tolerance(s)](std::size_t i, std::size_t j) {
+  const std::size_t n = s.length<Pos>();
+  const auto differ = [&, bound = tolerance(s)](std::size_t i, std::size_t j) {
     for (std::size_t h = 0; h < Heads::extent; ++h)
       for (std::size_t k = 0; k < n; ++k)
         if (std::abs(s(i, h, k) - s(j, h, k)) > bound) return true;
@@ -134,7 +134,7 @@ bool are_the_same(const text& one, const text& other) {
 }
 
 bool have_the_same_distances(const text& one, const text& longer) {
-  std::size_t const n = one.scores.length<Pos>();
+  const std::size_t n = one.scores.length<Pos>();
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) {
       if (std::abs(distance(one.vectors, i, j) - distance(longer.vectors, i, j)) >
@@ -148,7 +148,7 @@ bool have_the_same_distances(const text& one, const text& longer) {
 }
 
 bool depend_on_the_offset(const score_table& s) {
-  std::size_t const n = s.length<Pos>();
+  const std::size_t n = s.length<Pos>();
   for (std::size_t i = 1; i < n; ++i)
     for (std::size_t h = 0; h < Heads::extent; ++h)
       for (std::size_t j = 1; j < n; ++j)
@@ -183,7 +183,7 @@ bool turn(const vector_table& v, std::size_t a, std::size_t b) {
 }
 // Pairs are interleaved or half-split.
 bool all_pairs_turn(const vector_table& v) {
-  std::size_t const half = v.size / 2;
+  const std::size_t half = v.size / 2;
   bool neighbours = true, halves = true;
   for (std::size_t j = 0; j < half; ++j) {
     neighbours = neighbours && turn(v, 2 * j, 2 * j + 1);
@@ -194,8 +194,8 @@ bool all_pairs_turn(const vector_table& v) {
 
 template <class Encoding>
 properties properties_of(std::string_view name) {
-  auto const found = [](bool yes) { return yes ? finding::yes : finding::no; };
-  text const one = read<Encoding>(trained), twice = read<Encoding>(2 * trained);
+  const auto found = [](bool yes) { return yes ? finding::yes : finding::no; };
+  const text one = read<Encoding>(trained), twice = read<Encoding>(2 * trained);
   return {name,
           {found(are_unique(one.scores)), found(are_bounded(one, read<Encoding>(longest))),
            found(are_the_same(one, read<Encoding>(trained))),

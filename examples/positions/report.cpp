@@ -14,16 +14,16 @@ namespace {
 
 std::vector<std::string> names_of_scores(const settings& s) {
   std::vector<std::string> all;
-  for (task const& t : s.tasks)
-    for (std::size_t const size : {t.most, 2 * t.most})
+  for (const task& t : s.tasks)
+    for (const std::size_t size : {t.most, 2 * t.most})
       all.push_back(t.name + " " + std::to_string(size));
   return all;
 }
 
 weft::grid scores_of(const outcomes& found) {
   std::vector<double> all;
-  for (auto const& row : found)
-    for (outcome const& o : row) all.insert(all.end(), {o.at_length, o.at_twice});
+  for (const auto& row : found)
+    for (const outcome& o : row) all.insert(all.end(), {o.at_length, o.at_twice});
   return {std::move(all), found.size(), 2 * found.front().size()};
 }
 
@@ -31,7 +31,7 @@ weft::grid costs_of(const settings& s, const outcomes& found) {
   std::vector<double> all;
   for (std::size_t row = 0; row < found.size(); ++row) {
     double seconds = 0;
-    for (outcome const& o : found[row]) seconds += o.seconds;
+    for (const outcome& o : found[row]) seconds += o.seconds;
     all.push_back(static_cast<double>(s.contestants[row].parameters));
     all.push_back(std::round(1e6 * seconds / static_cast<double>(found[row].size())));
   }
@@ -45,7 +45,7 @@ std::vector<std::vector<std::string>> cells(const table& t) {
   all[0].insert(all[0].end(), t.counted.begin(), t.counted.end());
   for (std::size_t r = 0; r < t.encodings.size(); ++r) {
     auto& line = all.emplace_back(1, t.encodings[r]);
-    auto const add = [&](const weft::grid& numbers, int digits) {
+    const auto add = [&](const weft::grid& numbers, int digits) {
       for (std::size_t c = 0; c < numbers.columns(); ++c) {
         std::ostringstream out;
         out << std::fixed << std::setprecision(digits) << numbers(r, c);
@@ -65,16 +65,16 @@ table::table(const settings& s, const outcomes& found)
       scores(scores_of(found)),
       counted{"parameters", "us/step"},
       costs(costs_of(s, found)) {
-  for (contestant const& c : s.contestants) encodings.emplace_back(c.name);
+  for (const contestant& c : s.contestants) encodings.emplace_back(c.name);
 }
 
 std::string table::text() const {
-  auto const all = cells(*this);
+  const auto all = cells(*this);
   std::vector<std::size_t> widths(all[0].size());
-  for (auto const& line : all)
+  for (const auto& line : all)
     for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
   std::ostringstream out;
-  for (auto const& line : all) {
+  for (const auto& line : all) {
     for (std::size_t c = 0; c < line.size(); ++c)
       out << (c == 0 ? std::left : std::right) << (c == 0 ? "" : "  ")
           << std::setw(static_cast<int>(widths[c])) << line[c];
@@ -85,27 +85,27 @@ std::string table::text() const {
 
 std::string table::tsv() const {
   std::string out;
-  for (auto const& line : cells(*this))
+  for (const auto& line : cells(*this))
     for (std::size_t c = 0; c < line.size(); ++c)
       out += line[c] + (c + 1 < line.size() ? "\t" : "\n");
   return out;
 }
 
 weft::page write_page(const settings& s, const outcomes& found, const std::string& folder) {
-  table const t(s, found);
+  const table t(s, found);
   weft::page page("Encodings of positions");
   page.paragraph(
       "Each row is a transformer of two layers and 64 units, which differs from the "
       "others in its encoding of positions alone: " +
       std::to_string(s.steps) + " steps of training for each task.");
-  for (task const& k : s.tasks)
+  for (const task& k : s.tasks)
     page.paragraph(k.name + ": " + k.description + (k.nats ? "; nats." : "; share right."));
   page.table(t.scores, t.scored, t.encodings).table(t.costs, t.counted, t.encodings);
 
-  auto const show = [&](const std::string& heading, const std::vector<figure>& figures) {
+  const auto show = [&](const std::string& heading, const std::vector<figure>& figures) {
     if (figures.empty()) return;
     page.heading(heading);
-    for (figure const& f : figures) {
+    for (const figure& f : figures) {
       f.shown.write((std::filesystem::path(folder) / (f.name + ".png")).string());
       page.figure(f.shown, f.caption);
     }

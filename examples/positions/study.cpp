@@ -22,7 +22,7 @@ double measured(learner& net, const task& t, std::size_t size, std::uint64_t see
   random_engine random(seed);
   double sum = 0;
   for (int i = 0; i < batches; ++i) {
-    auto const found = net.measured(draw_to_measure(t, size, random));
+    const auto found = net.measured(draw_to_measure(t, size, random));
     sum += t.nats ? found.loss : found.accuracy;
   }
   return sum / batches;
@@ -32,12 +32,12 @@ outcome learnt(const contestant& c, const task& t, const settings& s,
                const std::function<void(float)>& stepped) {
   // All encodings are trained on the same samples, and measured on none of them.
   random_engine random(2 * s.seed);
-  auto const net = c.begin(s.steps, s.seed);
+  const auto net = c.begin(s.steps, s.seed);
   double seconds = 0;
   for (long i = 0; i < s.steps; ++i) {
-    batch const b = draw_to_learn(t, random);
-    double const begin = worked();
-    float const loss = net->learn(b);
+    const batch b = draw_to_learn(t, random);
+    const double begin = worked();
+    const float loss = net->learn(b);
     seconds += worked() - begin;
     stepped(loss);
   }
@@ -48,16 +48,16 @@ outcome learnt(const contestant& c, const task& t, const settings& s,
 }  // namespace
 
 outcomes run_study(const settings& s, const std::function<void(long done, float loss)>& progress) {
-  std::size_t const columns = s.tasks.size(), count = s.contestants.size() * columns;
+  const std::size_t columns = s.tasks.size(), count = s.contestants.size() * columns;
   outcomes found(s.contestants.size(), std::vector<outcome>(columns));
   std::atomic<std::size_t> next = 0;
   std::mutex telling;
   long done = 0;
-  auto const work = [&] {
+  const auto work = [&] {
     for (std::size_t i; (i = next++) < count;)
       found[i / columns][i % columns] =
           learnt(s.contestants[i / columns], s.tasks[i % columns], s, [&](float loss) {
-            std::lock_guard const one(telling);
+            const std::lock_guard one(telling);
             progress(++done, loss);
           });
   };

@@ -24,10 +24,10 @@ sample between_ends(const std::string& text, const std::string& answer) {
 // A piece of the text; each position's answer is the next character.
 sample next_characters(const examples::corpus& text, std::size_t size, part from,
                        random_engine& random) {
-  auto const bytes = from == part::train ? text.train() : text.held_out();
+  const auto bytes = from == part::train ? text.train() : text.held_out();
   std::uniform_int_distribution<std::size_t> begin(0, bytes.size() - size - 1);
-  auto const piece = bytes.subspan(begin(random), size + 1);
-  std::string const all(piece.begin(), piece.end());
+  const auto piece = bytes.subspan(begin(random), size + 1);
+  const std::string all(piece.begin(), piece.end());
   return {all.substr(0, size), all.substr(1)};
 }
 
@@ -40,29 +40,29 @@ std::vector<sample> draw(const task& t, std::size_t size, part from, random_engi
 }  // namespace
 
 sample reversed(std::size_t size, random_engine& random) {
-  std::string const all = digits(size, random);
+  const std::string all = digits(size, random);
   return between_ends(all, {all.rbegin(), all.rend()});
 }
 
 sample sorted(std::size_t size, random_engine& random) {
-  std::string const all = digits(size, random);
+  const std::string all = digits(size, random);
   std::string answer = all;
   std::ranges::sort(answer);
   return between_ends(all, answer);
 }
 
 sample back(std::size_t size, random_engine& random) {
-  std::string const all = digits(size, random);
-  std::size_t const none = std::min(size, places_back);
+  const std::string all = digits(size, random);
+  const std::size_t none = std::min(size, places_back);
   return between_ends(all, std::string(none, '\0') + all.substr(0, size - none));
 }
 
 sample added(std::size_t size, random_engine& random) {
-  std::string const a = "0" + digits(size, random), b = "0" + digits(size, random);
+  const std::string a = "0" + digits(size, random), b = "0" + digits(size, random);
   std::string sum = a;
   int carry = 0;
   for (std::size_t i = sum.size(); i-- > 0;) {
-    int const digit = (a[i] - '0') + (b[i] - '0') + carry;
+    const int digit = (a[i] - '0') + (b[i] - '0') + carry;
     sum[i] = static_cast<char>('0' + digit % 10);
     carry = digit / 10;
   }
@@ -70,10 +70,10 @@ sample added(std::size_t size, random_engine& random) {
 }
 
 std::vector<task> tasks(examples::corpus text) {
-  auto const of_digits = [](sample (*make)(std::size_t, random_engine&)) {
+  const auto of_digits = [](sample (*make)(std::size_t, random_engine&)) {
     return [make](std::size_t size, part, random_engine& random) { return make(size, random); };
   };
-  auto const shared = std::make_shared<const examples::corpus>(std::move(text));
+  const auto shared = std::make_shared<const examples::corpus>(std::move(text));
   return {
       {.name = "reverse",
        .description = "up to 16 digits backwards",
@@ -112,7 +112,7 @@ batch::batch(const std::vector<sample>& samples, bool causal)
     : tokens(samples.size(), samples.front().text.size()),
       targets(samples.size(), samples.front().text.size()),
       visible(samples.front().text.size()) {
-  std::size_t const length = visible.size();
+  const std::size_t length = visible.size();
   for (std::size_t p = 0; p < length; ++p)
     visible(p) = static_cast<std::int32_t>(causal ? p + 1 : length);
   for (std::size_t b = 0; b < samples.size(); ++b)

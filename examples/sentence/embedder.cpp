@@ -19,20 +19,20 @@ embedder::embedder(const std::filesystem::path& folder)
 std::vector<embedder::embedding> embedder::embed(const std::vector<std::string>& texts,
                                                  std::size_t most) {
   std::vector<std::vector<std::int32_t>> tokens;
-  for (auto const& text : texts) tokens.push_back(pieces_.tokens(text, most));
+  for (const auto& text : texts) tokens.push_back(pieces_.tokens(text, most));
   std::vector<embedding> all(texts.size());
   for (std::size_t first = 0, next; first < texts.size(); first = next) {
     // One text after another, without padding.
     std::vector<std::int32_t> ids, begins, ends;
     for (next = first; next < texts.size() && next - first < sentences_of_run; ++next) {
-      auto const& own = tokens[next];
+      const auto& own = tokens[next];
       if (ids.size() + own.size() > tokens_of_run) break;
       begins.push_back(static_cast<std::int32_t>(ids.size()));
       ids.insert(ids.end(), own.begin(), own.end());
       ends.push_back(static_cast<std::int32_t>(ids.size()));
     }
     tokens_done_ += ids.size();
-    auto const result =
+    const auto result =
         net_(weft::arg<"tokens">(ids), weft::arg<"begins">(begins), weft::arg<"ends">(ends))
             .get<"embedding">();
     for (std::size_t s = 0; s < begins.size(); ++s)

@@ -59,8 +59,8 @@ void print_cosines(const std::vector<std::string>& texts,
 void draw_cosines(const std::vector<std::string>& texts,
                   const std::vector<embedder::embedding>& all, const std::string& file) {
   std::vector<float> cosines;
-  for (auto const& a : all)
-    for (auto const& b : all) cosines.push_back(static_cast<float>(cosine(a, b)));
+  for (const auto& a : all)
+    for (const auto& b : all) cosines.push_back(static_cast<float>(cosine(a, b)));
   struct Row : weft::axis<weft::up_to<1'000'000>> {};
   struct Column : weft::axis<weft::up_to<1'000'000>> {};
   weft::draw_heat_map(
@@ -77,8 +77,8 @@ void print_nearest(const std::vector<std::string>& texts,
   for (std::size_t i = 0; i < texts.size(); ++i) {
     std::vector<std::size_t> order(lines.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    auto const near = [&](std::size_t line) { return cosine(all[i], of_lines[line]); };
-    std::size_t const shown = std::min(count, lines.size());
+    const auto near = [&](std::size_t line) { return cosine(all[i], of_lines[line]); };
+    const std::size_t shown = std::min(count, lines.size());
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown),
                       order.end(), [&](std::size_t a, std::size_t b) { return near(a) > near(b); });
     std::printf("%s\n", texts[i].c_str());
@@ -89,7 +89,7 @@ void print_nearest(const std::vector<std::string>& texts,
 
 void run(settings s) {
   using clock = std::chrono::steady_clock;
-  auto const since = [](clock::time_point begin) {
+  const auto since = [](clock::time_point begin) {
     return std::chrono::duration<double>(clock::now() - begin).count();
   };
   if (!std::filesystem::exists(std::filesystem::path(s.model) / "model.safetensors"))
@@ -97,15 +97,15 @@ void run(settings s) {
                       "; `./run sentence` fetches it, or name a folder with all-MiniLM-L6-v2");
   if (s.texts.empty()) s.texts = lines_of(std::cin, "standard input");
   if (s.texts.empty()) throw weft::error("no sentences; give some, or lines on standard input");
-  std::vector<std::string> const lines =
+  const std::vector<std::string> lines =
       s.file.empty() ? std::vector<std::string>() : lines_of(s.file);
 
-  auto const begin = clock::now();
+  const auto begin = clock::now();
   embedder embed(s.model);
-  double const loaded = since(begin);
-  auto const all = embed.embed(s.texts);
-  auto const of_lines = embed.embed(lines);
-  double const done = since(begin) - loaded;
+  const double loaded = since(begin);
+  const auto all = embed.embed(s.texts);
+  const auto of_lines = embed.embed(lines);
+  const double done = since(begin) - loaded;
 
   if (lines.empty())
     print_cosines(s.texts, all);

@@ -20,10 +20,10 @@ constexpr std::size_t longest_word = 100;  // in characters; a longer one is [UN
 // The characters of a text. Throws weft::error where it is not UTF-8.
 std::u32string decoded(std::string_view text) {
   std::u32string all;
-  auto const* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  auto const size = static_cast<std::int64_t>(text.size());
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  const auto size = static_cast<std::int64_t>(text.size());
   for (std::int64_t at = 0; at < size;) {
-    std::int64_t const begin = at;
+    const std::int64_t begin = at;
     UChar32 c = 0;
     U8_NEXT(bytes, at, size, c);
     if (c < 0)
@@ -49,13 +49,13 @@ bool is_space(char32_t c) {
 // and private use, but for the white space among them.
 bool is_left_out(char32_t c) {
   if (c == '\t' || c == '\n' || c == '\r') return false;
-  auto const category = u_charType(static_cast<UChar32>(c));
+  const auto category = u_charType(static_cast<UChar32>(c));
   return c == 0xfffd || category == U_CONTROL_CHAR || category == U_FORMAT_CHAR ||
          category == U_PRIVATE_USE_CHAR;
 }
 
 bool is_punctuation(char32_t c) {
-  bool const of_ascii = (c >= '!' && c <= '/') || (c >= ':' && c <= '@') ||
+  const bool of_ascii = (c >= '!' && c <= '/') || (c >= ':' && c <= '@') ||
                         (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
   return of_ascii || u_ispunct(static_cast<UChar32>(c)) != 0;
 }
@@ -76,18 +76,18 @@ bool is_ideograph(char32_t c) {
 // The canonical decomposition without the marks, in lower case.
 std::u32string without_accents(std::u32string_view text) {
   UErrorCode status = U_ZERO_ERROR;
-  UNormalizer2 const* const nfd = unorm2_getNFDInstance(&status);
+  const UNormalizer2* const nfd = unorm2_getNFDInstance(&status);
   if (U_FAILURE(status)) throw weft::error(std::string("ICU: ") + u_errorName(status));
   // Marks are left out, so their canonical order does not matter, and each character is decomposed
   // alone.
   std::u32string all;
-  for (char32_t const c : text) {
+  for (const char32_t c : text) {
     std::array<UChar, 32> parts{};
     UErrorCode failed = U_ZERO_ERROR;
-    std::int32_t const size =
+    const std::int32_t size =
         unorm2_getDecomposition(nfd, static_cast<UChar32>(c), parts.data(),
                                 static_cast<std::int32_t>(parts.size()), &failed);
-    auto const add = [&](UChar32 part) {
+    const auto add = [&](UChar32 part) {
       if (u_charType(part) != U_NON_SPACING_MARK)
         all.push_back(static_cast<char32_t>(u_tolower(part)));
     };
@@ -109,7 +109,7 @@ constexpr std::array<std::string_view, 5> special_pieces{"[PAD]", "[UNK]", "[CLS
                                                          "[MASK]"};
 
 std::optional<std::string_view> special_at(std::string_view text) {
-  for (std::string_view const piece : special_pieces)
+  for (const std::string_view piece : special_pieces)
     if (text.starts_with(piece)) return piece;
   return std::nullopt;
 }
@@ -131,13 +131,13 @@ word_pieces::word_pieces(const std::filesystem::path& vocabulary) {
 }
 
 std::int32_t word_pieces::find(const std::string& piece) const {
-  auto const found = tokens_.find(piece);
+  const auto found = tokens_.find(piece);
   return found == tokens_.end() ? -1 : found->second;
 }
 
 std::int32_t word_pieces::special(const std::filesystem::path& file,
                                   const std::string& piece) const {
-  std::int32_t const token = find(piece);
+  const std::int32_t token = find(piece);
   if (token < 0)
     throw weft::error(file.string() + " has no piece " + piece + "; name BERT's vocab.txt");
   return token;
@@ -150,8 +150,8 @@ std::vector<std::int32_t> word_pieces::tokens(std::string_view text, std::size_t
     while (end != text.npos && !special_at(text.substr(end))) end = text.find('[', end + 1);
     add_words(decoded(text.substr(0, end)), all);
     if (end == text.npos) break;
-    std::string const piece(*special_at(text.substr(end)));
-    if (std::int32_t const token = find(piece); token >= 0) all.push_back(token);
+    const std::string piece(*special_at(text.substr(end)));
+    if (const std::int32_t token = find(piece); token >= 0) all.push_back(token);
     text.remove_prefix(end + piece.size());
   }
   if (all.size() > most - 1) all.resize(most - 1);
@@ -161,15 +161,15 @@ std::vector<std::int32_t> word_pieces::tokens(std::string_view text, std::size_t
 
 void word_pieces::add_words(std::u32string_view text, std::vector<std::int32_t>& to) const {
   std::u32string clean;
-  for (char32_t const c : text)
+  for (const char32_t c : text)
     if (!is_left_out(c)) clean.push_back(is_space(c) ? U' ' : c);
   std::u32string word;
-  auto const end_word = [&] {
+  const auto end_word = [&] {
     if (!word.empty()) add_pieces(word, to);
     word.clear();
   };
-  for (char32_t const c : without_accents(clean)) {
-    bool const alone = is_punctuation(c) || is_ideograph(c);
+  for (const char32_t c : without_accents(clean)) {
+    const bool alone = is_punctuation(c) || is_ideograph(c);
     if (alone || is_space(c)) end_word();
     if (!is_space(c)) word.push_back(c);
     if (alone) end_word();
@@ -178,8 +178,8 @@ void word_pieces::add_words(std::u32string_view text, std::vector<std::int32_t>&
 }
 
 void word_pieces::add_pieces(std::u32string_view word, std::vector<std::int32_t>& to) const {
-  std::size_t const before = to.size();
-  auto const unknown = [&] {
+  const std::size_t before = to.size();
+  const auto unknown = [&] {
     to.resize(before);
     to.push_back(unknown_);
   };
@@ -191,7 +191,7 @@ void word_pieces::add_pieces(std::u32string_view word, std::vector<std::int32_t>
     std::size_t taken = 0;
     for (std::size_t n = 0; n < word.size(); ++n) {
       append(piece, word[n]);
-      if (std::int32_t const token = find(piece); token >= 0) {
+      if (const std::int32_t token = find(piece); token >= 0) {
         longest = token;
         taken = n + 1;
       }

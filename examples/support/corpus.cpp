@@ -27,7 +27,7 @@ corpus read_corpus(const std::string& file, std::size_t least) {
       throw weft::error(file + " has more than " + std::to_string(most_bytes) + " bytes");
     c.bytes.push_back(static_cast<unsigned char>(*at));
   }
-  std::size_t const held_out = c.bytes.size() / 10;
+  const std::size_t held_out = c.bytes.size() / 10;
   c.train_size = c.bytes.size() - held_out;
   if (held_out < least)
     throw weft::error(

@@ -8,7 +8,7 @@ namespace examples {
 
 int run_program(CLI::App& app, int argc, const char* const* argv,
                 const std::function<void()>& run) {
-  std::string const name = app.get_name();
+  const std::string name = app.get_name();
   try {
     app.parse(argc, argv);
     run();

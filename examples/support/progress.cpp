@@ -21,13 +21,13 @@ double progress_line::seconds() const {
 
 void progress_line::step(long done, float loss, double each_second) {
   display_ += static_cast<unsigned long>(done) - display_.count();
-  double const now = seconds();
-  double const pause = terminal_ ? 0.2 : 5;  // seconds; a log has fewer lines
+  const double now = seconds();
+  const double pause = terminal_ ? 0.2 : 5;  // seconds; a log has fewer lines
   if (now - shown_ < pause && done < steps_) return;
   shown_ = now;
   std::string ticks = bar_.str();
-  if (auto const end = ticks.find('\n'); end != std::string::npos) ticks.resize(end);
-  double const left = now / static_cast<double>(done) * static_cast<double>(steps_ - done);
+  if (const auto end = ticks.find('\n'); end != std::string::npos) ticks.resize(end);
+  const double left = now / static_cast<double>(done) * static_cast<double>(steps_ - done);
   std::fprintf(stderr, "%s[%-51s] step %ld/%ld  loss %.3f  %.0f %s/s  %.0f s left%s",
                terminal_ ? "\r" : "", ticks.c_str(), done, steps_, static_cast<double>(loss),
                each_second, what_.c_str(), left, terminal_ ? "  " : "\n");

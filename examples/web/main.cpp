@@ -70,7 +70,7 @@ class demo {
     return std::span(text_).first(text_.size() - text_.size() / 10);
   }
   std::span<const std::int32_t> held_out() const {
-    auto const all = std::span(text_).subspan(train().size());
+    const auto all = std::span(text_).subspan(train().size());
     return all.first(std::min(all.size(), most_held_out));
   }
 

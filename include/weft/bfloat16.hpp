@@ -24,7 +24,7 @@ struct bfloat16 {
 
  private:
   static constexpr std::uint16_t rounded(float x) {
-    auto const wide = std::bit_cast<std::uint32_t>(x);
+    const auto wide = std::bit_cast<std::uint32_t>(x);
     if (x != x) return static_cast<std::uint16_t>(wide >> 16 | 0x40);  // a quiet NaN
     return static_cast<std::uint16_t>((wide + 0x7fff + (wide >> 16 & 1)) >> 16);
   }

@@ -27,9 +27,9 @@ struct small_block {
   static constexpr std::size_t size = 32, bytes = 2 + 2 * Minimum + 4 * FifthBit + 16;
 
   static void decode(block_bytes b, float* to) {
-    float const scale = half_at(b);
+    const float scale = half_at(b);
     constexpr int middle = Minimum ? 0 : FifthBit ? 16 : 8;
-    block_bytes const high = b + 2 + 2 * Minimum, low = high + 4 * FifthBit;
+    const block_bytes high = b + 2 + 2 * Minimum, low = high + 4 * FifthBit;
     for (unsigned i = 0; i < 32; ++i) {
       int q = i < 16 ? low[i] & 15 : low[i - 16] >> 4;
       if (FifthBit) q |= (high[i / 8] >> i % 8 & 1) << 4;
@@ -44,7 +44,7 @@ struct bytes_block {
   static constexpr std::size_t size = 32, bytes = 2 + 32;
 
   static void decode(block_bytes b, float* to) {
-    float const scale = half_at(b);
+    const float scale = half_at(b);
     for (std::size_t i = 0; i < size; ++i)
       to[i] = scale * static_cast<float>(static_cast<std::int8_t>(b[2 + i]));
   }
@@ -57,16 +57,16 @@ struct grouped_block {
   static constexpr std::size_t size = 256, bytes = 4 + 12 + 32 * FifthBit + 128;
 
   static void decode(block_bytes b, float* to) {
-    float const scale = half_at(b), minimum = half_at(b + 2);
-    block_bytes const six = b + 4, high = b + 16, low = high + 32 * FifthBit;
+    const float scale = half_at(b), minimum = half_at(b + 2);
+    const block_bytes six = b + 4, high = b + 16, low = high + 32 * FifthBit;
     for (unsigned g = 0; g < 8; ++g) {
       // The 6 bits of the first four groups are in one byte; the others have 4 there, and their two
       // high bits in the upper ones of the first groups' bytes.
-      int const s = g < 4 ? six[g] & 63 : (six[g + 4] & 15) | six[g - 4] >> 6 << 4;
-      int const m = g < 4 ? six[g + 4] & 63 : six[g + 4] >> 4 | six[g] >> 6 << 4;
-      float const of_group = scale * static_cast<float>(s), off = minimum * static_cast<float>(m);
+      const int s = g < 4 ? six[g] & 63 : (six[g + 4] & 15) | six[g - 4] >> 6 << 4;
+      const int m = g < 4 ? six[g + 4] & 63 : six[g + 4] >> 4 | six[g] >> 6 << 4;
+      const float of_group = scale * static_cast<float>(s), off = minimum * static_cast<float>(m);
       for (unsigned i = 0; i < 32; ++i) {
-        int const pair = low[g / 2 * 32 + i];
+        const int pair = low[g / 2 * 32 + i];
         int q = g % 2 == 0 ? pair & 15 : pair >> 4;
         if (FifthBit) q |= (high[i] >> g & 1) << 4;
         to[g * 32 + i] = of_group * static_cast<float>(q) - off;
@@ -82,13 +82,13 @@ struct six_bit_block {
   static constexpr std::size_t size = 256, bytes = 128 + 64 + 16 + 2;
 
   static void decode(block_bytes b, float* to) {
-    float const scale = half_at(b + 208);
+    const float scale = half_at(b + 208);
     for (unsigned e = 0; e < 256; ++e) {
-      unsigned const half = e / 128, i = e % 128;
-      int const pair = b[half * 64 + i % 64];
-      int const low = i < 64 ? pair & 15 : pair >> 4;
-      int const high = b[128 + half * 32 + i % 32] >> i / 32 * 2 & 3;
-      float const of_group = scale * static_cast<float>(static_cast<std::int8_t>(b[192 + e / 16]));
+      const unsigned half = e / 128, i = e % 128;
+      const int pair = b[half * 64 + i % 64];
+      const int low = i < 64 ? pair & 15 : pair >> 4;
+      const int high = b[128 + half * 32 + i % 32] >> i / 32 * 2 & 3;
+      const float of_group = scale * static_cast<float>(static_cast<std::int8_t>(b[192 + e / 16]));
       to[e] = of_group * static_cast<float>((low | high << 4) - 32);
     }
   }

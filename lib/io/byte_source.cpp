@@ -60,13 +60,13 @@ void byte_source::read(std::size_t offset, std::span<std::byte> into) const {
     fail("the file has " + std::to_string(size_) + " bytes, and " + std::to_string(into.size()) +
          " were to be read from offset " + std::to_string(offset));
   if (file_ < 0) {
-    auto const from = memory_.empty() ? std::span<const std::byte>(bytes_) : memory_;
+    const auto from = memory_.empty() ? std::span<const std::byte>(bytes_) : memory_;
     std::ranges::copy(from.subspan(offset, into.size()), into.begin());
     return;
   }
   while (!into.empty()) {
     constexpr std::size_t most = 1 << 30;  // some systems refuse to read more than INT_MAX bytes
-    ::ssize_t const n =
+    const ::ssize_t n =
         ::pread(file_, into.data(), std::min(into.size(), most), static_cast<::off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail("the file cannot be read: " + reason(errno));
@@ -90,13 +90,13 @@ std::shared_ptr<std::byte[]> byte_source::map() const {
 
 byte_source::view byte_source::all() const {
   if (file_ < 0 && memory_.empty()) return {nullptr, bytes_};
-  auto const mapped = map();
+  const auto mapped = map();
   if (mapped == nullptr && size_ > 0) fail("the file cannot be mapped into memory");
   return {mapped, {mapped.get(), size_}};
 }
 
 void byte_source::check_unchanged() const {
-  struct stat const now = status();
+  struct const stat now = status();
   if (now.st_size != opened_.st_size || now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
       now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec)
     fail("the file was written to while it was read; write to a new file and rename it");

@@ -75,21 +75,21 @@ void canvas::line(const std::vector<place>& points, rgb c, double width,
   cairo_set_dash(on_.get(), dashes.data(), static_cast<int>(dashes.size()), 0);
   // The first segment has length 0, so that a line of one point is drawn as a dot.
   cairo_move_to(on_.get(), points.front().x, points.front().y);
-  for (place const& p : points) cairo_line_to(on_.get(), p.x, p.y);
+  for (const place& p : points) cairo_line_to(on_.get(), p.x, p.y);
   cairo_stroke(on_.get());
 }
 
 void canvas::cells(place corner, double width, double height, std::size_t columns,
                    const std::vector<rgb>& colours) {
-  std::size_t const rows = colours.size() / columns;
+  const std::size_t rows = colours.size() / columns;
   // One pixel per cell, scaled up without interpolation.
-  surface const image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(columns),
+  const surface image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(columns),
                                                  static_cast<int>(rows)));
   check(cairo_surface_status(image.get()));
   unsigned char* const data = cairo_image_surface_get_data(image.get());
-  auto const stride = static_cast<std::size_t>(cairo_image_surface_get_stride(image.get()));
+  const auto stride = static_cast<std::size_t>(cairo_image_surface_get_stride(image.get()));
   for (std::size_t i = 0; i < colours.size(); ++i) {
-    rgb const& c = colours[i];
+    const rgb& c = colours[i];
     auto* const row = reinterpret_cast<std::uint32_t*>(data + i / columns * stride);
     row[i % columns] = byte(c.red) << 16 | byte(c.green) << 8 | byte(c.blue);
   }
@@ -109,16 +109,16 @@ picture canvas::finish(double margin, std::size_t scale) const {
   double x = 0, y = 0, width = 0, height = 0;
   cairo_recording_surface_ink_extents(drawing_.get(), &x, &y, &width, &height);
   // Rounded to full units, so that integer coordinates fall on pixel boundaries.
-  double const left = std::floor(x) - margin;
-  double const top = std::floor(y) - margin;
-  double const right = std::ceil(x + width) + margin;
-  double const bottom = std::ceil(y + height) + margin;
-  auto const pixels = [&](double units) {
+  const double left = std::floor(x) - margin;
+  const double top = std::floor(y) - margin;
+  const double right = std::ceil(x + width) + margin;
+  const double bottom = std::ceil(y + height) + margin;
+  const auto pixels = [&](double units) {
     return static_cast<int>(std::min(units * static_cast<double>(scale), 1e6));
   };
-  surface const image(
+  const surface image(
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(right - left), pixels(bottom - top)));
-  context const to(cairo_create(image.get()));
+  const context to(cairo_create(image.get()));
   cairo_set_source_rgb(to.get(), 1, 1, 1);
   cairo_paint(to.get());
   cairo_scale(to.get(), static_cast<double>(scale), static_cast<double>(scale));

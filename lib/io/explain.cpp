@@ -39,7 +39,7 @@ class explainer {
   // How a line refers to a node: leaves by name, views by their operand, nodes fused into their
   // user as expressions, others by id.
   std::string call(int id) const {
-    node const& n = at(id);
+    const node& n = at(id);
     if (n.kind == op::constant) return short_constant(constant_value(n));
     if (is_leaf(n.kind)) return leaf_name(n);
     if (is_view(n.kind)) {
@@ -53,7 +53,7 @@ class explainer {
 
   // The line of a state, with its offset.
   std::string line(const state_ref& s, int id) const {
-    std::string const shape = axes_text(at(id).axes) + std::string(element_text(s.type));
+    const std::string shape = axes_text(at(id).axes) + std::string(element_text(s.type));
     char whole[400];
     std::snprintf(whole, sizeof whole, "%-64s %-36s %15s %10sB  workspace + %zu\n",
                   ("state " + call(id)).c_str(), shape.c_str(), "",
@@ -63,7 +63,7 @@ class explainer {
 
   // The lines before and after the instructions of a scan.
   static std::string begin(const loop_ref& l) {
-    std::string const most = l.length.fixed() ? "" : "at most ";
+    const std::string most = l.length.fixed() ? "" : "at most ";
     return std::string("scan ") + (l.backwards ? "backwards " : "") + "along " +
            std::string(l.axis->name) + ", " + most + std::to_string(l.length.most) + " times:\n";
   }
@@ -72,7 +72,7 @@ class explainer {
   }
 
   instruction_text text(const instruction& s) const {
-    node const& n = at(s.node);
+    const node& n = at(s.node);
     std::string text(1, '%');
     text.append(std::to_string(s.node)).append(" = ").append(name_of(n.kind));
     if (s.kind != n.kind)
@@ -80,7 +80,7 @@ class explainer {
                   : s.kind == op::add   ? " (add)"
                   : s.kind == op::copy  ? " (copy)"
                                         : "");
-    axis_list const over = runs_over(n);
+    const axis_list over = runs_over(n);
     if (over.count > 0) text.append(" over ").append(axes_text(over));
     text.append(" ").append(operands(n));
     if (n.scale != 1) text.append(" times ").append(short_constant(n.scale));
@@ -94,24 +94,24 @@ class explainer {
   std::string by_places(const node& n) const {
     if (n.kind != op::attention && n.kind != op::attention_adjoint) return {};
     std::string text, distance = " key - query";
-    if (int const offset = find_option(n, attention_option::offset); offset >= 0)
+    if (const int offset = find_option(n, attention_option::offset); offset >= 0)
       distance.append(" - ").append(call(offset));
     if (band_highest(n) < std::numeric_limits<std::int64_t>::max())
       text.append(distance).append(" <= ").append(std::to_string(band_highest(n)));
     if (band_lowest(n) > std::numeric_limits<std::int64_t>::min())
       text.append(distance).append(" >= ").append(std::to_string(band_lowest(n)));
-    if (int const table = find_option(n, attention_option::relative); table >= 0) {
+    if (const int table = find_option(n, attention_option::relative); table >= 0) {
       text.append(" plus ").append(call(table)).append(" at").append(distance);
-      if (std::int64_t const origin = relative_origin(n); origin != 0)
+      if (const std::int64_t origin = relative_origin(n); origin != 0)
         text.append(" + ").append(std::to_string(origin));
     }
-    if (int const sink = find_option(n, attention_option::sink); sink >= 0)
+    if (const int sink = find_option(n, attention_option::sink); sink >= 0)
       text.append(" beside a score of ").append(call(sink));
-    if (int const begins = find_option(n, attention_option::begins); begins >= 0)
+    if (const int begins = find_option(n, attention_option::begins); begins >= 0)
       text.append(" key >= ").append(call(begins));
-    if (int const lengths = find_option(n, attention_option::lengths); lengths >= 0) {
+    if (const int lengths = find_option(n, attention_option::lengths); lengths >= 0) {
       text.append(" key < ").append(call(lengths));
-      if (std::int64_t const more = length_more(n); more != 0)
+      if (const std::int64_t more = length_more(n); more != 0)
         text.append(" + ").append(std::to_string(more));
     }
     return text;
@@ -126,7 +126,7 @@ class explainer {
   }
   const node& at(int id) const { return g_.nodes[id]; }
   std::string leaf_name(const node& n) const {
-    auto const at = static_cast<std::size_t>(n.leaf);
+    const auto at = static_cast<std::size_t>(n.leaf);
     if (n.kind == op::input) return name(g_.inputs[at]);
     if (n.kind == op::parameter) return name(g_.parameters[at]);
     return n.kind == op::state ? name(g_.states[at]) : std::string(name_of(n.kind));
@@ -141,7 +141,7 @@ class explainer {
       return gone;
     }
     if (n.kind != op::dot) return n.named;
-    axis_list const& left = at(n.operand[0]).axes;
+    const axis_list& left = at(n.operand[0]).axes;
     for (int a = 0; a < left.count; ++a)
       if (!n.axes.contains(left.at[a])) gone.push(left.at[a]);
     return gone;
@@ -167,10 +167,10 @@ std::string short_number(double x) {
 }
 
 std::vector<instruction_text> instruction_texts(const program& p, const graph_parts& g) {
-  explainer const e(g);
+  const explainer e(g);
   std::vector<instruction_text> texts;
-  for (instruction const& s : p.instructions) texts.push_back(e.text(s));
-  for (loop_ref const& l : p.loops) {
+  for (const instruction& s : p.instructions) texts.push_back(e.text(s));
+  for (const loop_ref& l : p.loops) {
     texts[static_cast<std::size_t>(l.first)].before = e.begin(l);
     texts[static_cast<std::size_t>(l.last - 1)].after = e.end(l);
   }
@@ -179,15 +179,15 @@ std::vector<instruction_text> instruction_texts(const program& p, const graph_pa
 
 std::string explained_text(const program& p, const graph_parts& g, const model_cost& total) {
   if (g.fault != model_fault::none) return std::string(sentence_of(g.fault)) + "\n";
-  explainer const e(g);
-  auto const texts = instruction_texts(p, g);
-  auto const costs = instruction_costs(p, g);
+  const explainer e(g);
+  const auto texts = instruction_texts(p, g);
+  const auto costs = instruction_costs(p, g);
   std::string text;
   for (std::size_t i = 0; i < p.states.size(); ++i) text += e.line(p.states[i], g.states[i].node);
   if (p.once > 0) text += "once:\n";
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (p.once > 0 && i == static_cast<std::size_t>(p.once)) text += "in every run:\n";
-    operand_ref const& to = p.instructions[i].operand[0];
+    const operand_ref& to = p.instructions[i].operand[0];
     char numbers[96];
     std::snprintf(numbers, sizeof numbers, " %10s flop %10sB  %s + %zu\n",
                   short_number(costs[i].flops).c_str(), short_number(costs[i].bytes).c_str(),
@@ -211,7 +211,7 @@ std::string explained_text(const program& p, const graph_parts& g, const model_c
 
 void refuse_pass(std::string_view name, array_view<pass> pipeline) {
   std::string text = "explain: there is no pass " + std::string(name) + ", but";
-  for (pass const& p : pipeline) text.append(" ").append(p.name);
+  for (const pass& p : pipeline) text.append(" ").append(p.name);
   throw error(text);
 }
 

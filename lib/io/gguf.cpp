@@ -31,7 +31,7 @@ constexpr std::uint32_t newest_version = 3;  // version 2 has the same layout
 constexpr std::size_t most_axes = 4;
 
 value_type type_of_value(cursor& c, std::string_view where) {
-  auto const number = c.number<std::uint32_t>(where);
+  const auto number = c.number<std::uint32_t>(where);
   if (number >= value_bytes.size())
     c.fail(std::string(where) + " has the type " + std::to_string(number) +
            ", and the format has 0 to 12");
@@ -46,13 +46,13 @@ void skip_values(cursor& c, value_type type, std::uint64_t count, const std::str
     for (; count > 0; --count) c.text(where);
     return;
   }
-  std::size_t const bytes = value_bytes[static_cast<std::size_t>(type)];
+  const std::size_t bytes = value_bytes[static_cast<std::size_t>(type)];
   if (count > c.left() / bytes)
     c.fail(where + " has " + std::to_string(count) + " values of " + std::to_string(bytes) +
            " bytes, and the file has " + std::to_string(c.left()) + " more bytes");
   if (type != value_type::boolean) return c.skip(static_cast<std::size_t>(count) * bytes);
   for (; count > 0; --count)
-    if (auto const flag = c.number<std::uint8_t>(where); flag > 1)
+    if (const auto flag = c.number<std::uint8_t>(where); flag > 1)
       c.fail(where + " is a flag, and is " + std::to_string(flag));
 }
 
@@ -63,7 +63,7 @@ gguf_entry read_entry(cursor& c) {
   if (e.key.size() > longest_key)
     c.fail("a key of the metadata has " + std::to_string(e.key.size()) +
            " bytes, and the format allows " + std::to_string(longest_key));
-  std::string const where = "metadata " + in_quotes(e.key);
+  const std::string where = "metadata " + in_quotes(e.key);
   e.type = type_of_value(c, where);
   e.is_list = e.type == value_type::list;
   if (e.is_list) e.type = type_of_value(c, where);
@@ -78,32 +78,32 @@ gguf_entry read_entry(cursor& c) {
 stored_tensor read_tensor(cursor& c) {
   stored_tensor t{};
   t.name = c.text("the name of a tensor");
-  std::string const where = "tensor " + in_quotes(t.name);
-  auto const axes = c.number<std::uint32_t>(where);
+  const std::string where = "tensor " + in_quotes(t.name);
+  const auto axes = c.number<std::uint32_t>(where);
   if (axes > most_axes)
     c.fail(where + " has " + std::to_string(axes) + " axes, and the format allows " +
            std::to_string(most_axes));
   for (std::uint32_t a = 0; a < axes; ++a) {
-    auto const extent = c.number<std::uint64_t>(where);
+    const auto extent = c.number<std::uint64_t>(where);
     if (!std::in_range<std::size_t>(extent))
       c.fail(where + " has the extent " + std::to_string(extent));
     t.shape.insert(t.shape.begin(), static_cast<std::size_t>(extent));
   }
-  auto const number = c.number<std::uint32_t>(where);
-  auto const* const type =
+  const auto number = c.number<std::uint32_t>(where);
+  const auto* const type =
       std::ranges::find(detail::gguf_types, number, &detail::gguf_type::number);
   // A file may have tensors of later types: whoever asks for the elements of one gets the error.
-  detail::gguf_type const of =
+  const detail::gguf_type of =
       type == detail::gguf_types.end() ? detail::gguf_type{number, "", 1, 0} : *type;
   t.type = of.type;
   t.type_name = of.name.empty() ? "type " + std::to_string(number) : std::string(of.name);
-  auto const offset = c.number<std::uint64_t>(where);
-  std::size_t const row = t.shape.empty() ? 1 : t.shape.back();
+  const auto offset = c.number<std::uint64_t>(where);
+  const std::size_t row = t.shape.empty() ? 1 : t.shape.back();
   if (row % of.size != 0)
     c.fail(where + ", " + t.description() + ", has rows that are no multiple of " +
            std::to_string(of.size) + " elements");
   detail::checked_size size = detail::elements_of(t.shape);
-  std::size_t const count = size.value / of.size;
+  const std::size_t count = size.value / of.size;
   detail::checked_size bytes{count, size.fits};
   bytes.times(of.bytes);
   if (!bytes.fits || !std::in_range<std::size_t>(offset))
@@ -118,11 +118,11 @@ stored_tensor read_tensor(cursor& c) {
 // file.
 void place_tensors(detail::gguf_content& content, const cursor& c, std::size_t alignment) {
   auto& tensors = content.tensors.tensors;
-  std::size_t const padding = (alignment - c.at() % alignment) % alignment;
-  std::size_t const begin = c.at() + std::min(padding, c.left());
-  std::size_t const data = content.file.bytes.size() - begin;
+  const std::size_t padding = (alignment - c.at() % alignment) % alignment;
+  const std::size_t begin = c.at() + std::min(padding, c.left());
+  const std::size_t data = content.file.bytes.size() - begin;
   for (auto& t : tensors) {
-    std::string const where = "tensor " + in_quotes(t.name) + ", " + t.description() + ",";
+    const std::string where = "tensor " + in_quotes(t.name) + ", " + t.description() + ",";
     if (t.offset % alignment != 0)
       c.fail(where + " is at offset " + std::to_string(t.offset) + ", no multiple of " +
              std::to_string(alignment));
@@ -134,7 +134,7 @@ void place_tensors(detail::gguf_content& content, const cursor& c, std::size_t a
   }
   // A type that weft does not know has elements of unknown size: they may end where others begin.
   std::vector<std::size_t> begins{data};
-  for (auto const& t : tensors) begins.push_back(t.offset);
+  for (const auto& t : tensors) begins.push_back(t.offset);
   std::ranges::sort(begins);
   for (auto& t : tensors)
     if (t.type == stored_type::other && t.bytes == 0 && t.offset < data)
@@ -145,11 +145,11 @@ void place_tensors(detail::gguf_content& content, const cursor& c, std::size_t a
 
 std::uint32_t alignment_of(const detail::gguf_content& content, const cursor& c) {
   constexpr std::string_view key = "general.alignment";
-  gguf_entry const* const e = find_entry(content, key);
+  const gguf_entry* const e = find_entry(content, key);
   if (e == nullptr) return 32;
   if (e->is_list || e->type != value_type::uint32)
     c.fail("metadata 'general.alignment' is not a uint32");
-  auto const alignment = value_at<std::uint32_t>(content, e->offset);
+  const auto alignment = value_at<std::uint32_t>(content, e->offset);
   if (!std::has_single_bit(alignment))
     c.fail("metadata 'general.alignment' is " + std::to_string(alignment) +
            ", and no power of two");
@@ -161,7 +161,7 @@ void check_magic(cursor& c, std::span<const std::byte> bytes) {
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
     c.fail("this is no GGUF file, which begins with 'GGUF'");
   c.skip(magic.size());
-  auto const version = c.number<std::uint32_t>("the version");
+  const auto version = c.number<std::uint32_t>("the version");
   if (version < 2 || version > newest_version)
     c.fail("the version is " + std::to_string(version) + ", and weft reads 2 and 3" +
            (version % 65536 == 0 ? ", little-endian" : ""));
@@ -174,13 +174,13 @@ detail::gguf_content read(std::shared_ptr<const byte_source> source) {
   content.source = std::move(source);
   cursor c(content.file.bytes, content.name);
   check_magic(c, content.file.bytes);
-  auto const tensors = c.number<std::uint64_t>("the number of tensors");
-  auto const entries = c.number<std::uint64_t>("the number of keys");
+  const auto tensors = c.number<std::uint64_t>("the number of tensors");
+  const auto entries = c.number<std::uint64_t>("the number of keys");
   // Neither number is believed: each key and tensor takes some bytes, and the file ends.
   for (std::uint64_t i = 0; i < entries; ++i)
     content.keys.push_back(content.entries.emplace_back(read_entry(c)).key);
   std::ranges::sort(content.entries, {}, &gguf_entry::key);
-  auto const twice = std::ranges::adjacent_find(content.entries, {}, &gguf_entry::key);
+  const auto twice = std::ranges::adjacent_find(content.entries, {}, &gguf_entry::key);
   if (twice != content.entries.end())
     c.fail("the metadata has the key " + in_quotes(twice->key) + " twice");
   for (std::uint64_t i = 0; i < tensors; ++i) content.tensors.tensors.push_back(read_tensor(c));
@@ -191,7 +191,7 @@ detail::gguf_content read(std::shared_ptr<const byte_source> source) {
 }  // namespace
 
 const detail::gguf_entry* detail::find_entry(const gguf_content& content, std::string_view key) {
-  auto const found = std::ranges::lower_bound(content.entries, key, {}, &gguf_entry::key);
+  const auto found = std::ranges::lower_bound(content.entries, key, {}, &gguf_entry::key);
   return found != content.entries.end() && found->key == key ? &*found : nullptr;
 }
 

@@ -56,9 +56,9 @@ class cursor {
     return x;
   }
   std::string_view text(std::string_view what) {
-    auto const size = number<std::uint64_t>(what);
+    const auto size = number<std::uint64_t>(what);
     need(size, what);
-    auto const* const begin = reinterpret_cast<const char*>(bytes_.data() + at_);
+    const auto* const begin = reinterpret_cast<const char*>(bytes_.data() + at_);
     at_ += static_cast<std::size_t>(size);
     return {begin, static_cast<std::size_t>(size)};
   }

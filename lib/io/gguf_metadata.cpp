@@ -22,7 +22,7 @@ using detail::value_type;
 // Calls f(number) with the value at an offset, if its type is a number's.
 template <class F>
 bool with_number(const gguf_content& content, value_type type, std::size_t offset, F f) {
-  auto const call = [&]<class T>(T) {
+  const auto call = [&]<class T>(T) {
     f(value_at<T>(content, offset));
     return true;
   };
@@ -61,8 +61,8 @@ std::string_view kind_of(value_type type) {
 // Throws weft::error unless the key is there, and its value is a list or not, and of that kind.
 const gguf_entry& expect(const gguf_content& content, std::string_view key, bool list,
                          std::string_view kind) {
-  std::string const where = content.name + ": metadata " + in_quotes(key);
-  gguf_entry const* const e = find_entry(content, key);
+  const std::string where = content.name + ": metadata " + in_quotes(key);
+  const gguf_entry* const e = find_entry(content, key);
   if (e == nullptr) throw error(where + " is not there");
   if (e->is_list != list || kind_of(e->type) != kind)
     throw error(where + " is " + (e->is_list ? "a list, each element " : "") +
@@ -95,7 +95,7 @@ template <class F>
 auto each_of(const gguf_entry& e, F f) {
   std::vector<decltype(f(std::size_t()))> values;
   values.reserve(e.count);
-  std::size_t const bytes = value_bytes[static_cast<std::size_t>(e.type)];
+  const std::size_t bytes = value_bytes[static_cast<std::size_t>(e.type)];
   for (std::size_t i = 0; i < e.count; ++i) values.push_back(f(e.offset + i * bytes));
   return values;
 }
@@ -111,27 +111,27 @@ bool gguf_file::contains(std::string_view key) const {
 }
 
 std::string_view gguf_file::text(std::string_view key) const {
-  detail::gguf_entry const& e = expect(*content_, key, false, kinds[0]);
+  const detail::gguf_entry& e = expect(*content_, key, false, kinds[0]);
   return detail::cursor(content_->file.bytes.subspan(e.offset), name()).text(key);
 }
 
 std::int64_t gguf_file::integer(std::string_view key) const {
-  detail::gguf_entry const& e = expect(*content_, key, false, kinds[2]);
+  const detail::gguf_entry& e = expect(*content_, key, false, kinds[2]);
   return integer_at(*content_, e, e.offset);
 }
 
 double gguf_file::number(std::string_view key) const {
-  detail::gguf_entry const& e = expect(*content_, key, false, kinds[2]);
+  const detail::gguf_entry& e = expect(*content_, key, false, kinds[2]);
   return number_at(*content_, e, e.offset);
 }
 
 bool gguf_file::flag(std::string_view key) const {
-  detail::gguf_entry const& e = expect(*content_, key, false, kinds[1]);
+  const detail::gguf_entry& e = expect(*content_, key, false, kinds[1]);
   return detail::value_at<std::uint8_t>(*content_, e.offset) != 0;
 }
 
 std::vector<std::string_view> gguf_file::texts(std::string_view key) const {
-  detail::gguf_entry const& e = expect(*content_, key, true, kinds[0]);
+  const detail::gguf_entry& e = expect(*content_, key, true, kinds[0]);
   detail::cursor c(content_->file.bytes.subspan(e.offset), name());
   std::vector<std::string_view> all;
   all.reserve(e.count);
@@ -140,12 +140,12 @@ std::vector<std::string_view> gguf_file::texts(std::string_view key) const {
 }
 
 std::vector<std::int64_t> gguf_file::integers(std::string_view key) const {
-  detail::gguf_entry const& e = expect(*content_, key, true, kinds[2]);
+  const detail::gguf_entry& e = expect(*content_, key, true, kinds[2]);
   return each_of(e, [&](std::size_t at) { return integer_at(*content_, e, at); });
 }
 
 std::vector<double> gguf_file::numbers(std::string_view key) const {
-  detail::gguf_entry const& e = expect(*content_, key, true, kinds[2]);
+  const detail::gguf_entry& e = expect(*content_, key, true, kinds[2]);
   return each_of(e, [&](std::size_t at) { return number_at(*content_, e, at); });
 }
 

@@ -18,20 +18,20 @@ constexpr std::uint16_t to_bfloat16(float x) {
 }
 
 constexpr float from_float16(std::uint16_t bits) {
-  std::uint32_t const sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
-  std::uint32_t const exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
+  const std::uint32_t exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
   if (exponent == 0) {  // zero or subnormal: a multiple of 2^-24
-    float const size = static_cast<float>(fraction) * 0x1p-24f;
+    const float size = static_cast<float>(fraction) * 0x1p-24f;
     return sign ? -size : size;
   }
-  std::uint32_t const wide = exponent == 0x1f ? 0xff : exponent + 112;  // the biases: 127 and 15
+  const std::uint32_t wide = exponent == 0x1f ? 0xff : exponent + 112;  // the biases: 127 and 15
   return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
 }
 
 constexpr std::uint16_t to_float16(float x) {
-  auto const bits = std::bit_cast<std::uint32_t>(x);
-  auto const sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
-  std::uint32_t const size = bits & 0x7fffffff;
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
+  const std::uint32_t size = bits & 0x7fffffff;
   std::uint32_t half = 0;
   if (size > 0x7f800000) {  // NaN
     half = 0x7e00 | (size >> 13 & 0x3ff);

@@ -15,7 +15,7 @@ namespace {
 
 double greatest_width(const canvas& on, const std::vector<std::string>& labels) {
   double greatest = 0;
-  for (std::string const& l : labels) greatest = std::max(greatest, on.width(l));
+  for (const std::string& l : labels) greatest = std::max(greatest, on.width(l));
   return greatest;
 }
 
@@ -30,9 +30,9 @@ constexpr double space = canvas::font_size / 3;
 
 // Draws the row labels; returns how far they extend to the left.
 double label_rows(canvas& on, const std::vector<std::string>& labels, double cell) {
-  std::size_t const step = every(line_room, cell);
+  const std::size_t step = every(line_room, cell);
   for (std::size_t i = 0; i < labels.size(); i += step) {
-    double const y = (static_cast<double>(i) + 0.5) * cell;
+    const double y = (static_cast<double>(i) + 0.5) * cell;
     on.text(labels[i], {-gap, y}, align::before, align::centred);
   }
   return labels.empty() ? 0 : gap + greatest_width(on, labels);
@@ -41,13 +41,13 @@ double label_rows(canvas& on, const std::vector<std::string>& labels, double cel
 // Draws the column labels; returns how far they extend down.
 double label_columns(canvas& on, const std::vector<std::string>& labels, double cell,
                      double bottom) {
-  double const widest = greatest_width(on, labels);
-  std::size_t const upright = every(widest + space, cell);
-  std::size_t const climbing = every(line_room, cell);
+  const double widest = greatest_width(on, labels);
+  const std::size_t upright = every(widest + space, cell);
+  const std::size_t climbing = every(line_room, cell);
   // Vertical text is harder to read, so it must show at least twice as many labels.
-  bool const climbs = upright > 2 * climbing;
+  const bool climbs = upright > 2 * climbing;
   for (std::size_t i = 0; i < labels.size(); i += climbs ? climbing : upright) {
-    double const x = (static_cast<double>(i) + 0.5) * cell;
+    const double x = (static_cast<double>(i) + 0.5) * cell;
     if (climbs)
       on.climbing_text(labels[i], {x, bottom + gap}, align::before, align::centred);
     else
@@ -59,16 +59,16 @@ double label_columns(canvas& on, const std::vector<std::string>& labels, double 
 // With the greatest value on top.
 void draw_colour_bar(canvas& on, const palette& colour, place corner, double height) {
   constexpr double width = 12;
-  double const span = colour.greatest() - colour.least();
+  const double span = colour.greatest() - colour.least();
   std::vector<rgb> shades;
   for (double y = 0; y < height; ++y)
     shades.push_back(colour(colour.greatest() - (y + 0.5) / height * span));
   on.cells(corner, width, 1, 1, shades);
-  double const most = std::min(height / on.line_height(), 8.0);
-  for (tick const& t : ticks(colour.least(), colour.greatest(), most)) {
+  const double most = std::min(height / on.line_height(), 8.0);
+  for (const tick& t : ticks(colour.least(), colour.greatest(), most)) {
     // If all values are equal there is one colour.
-    double const part = span > 0 ? (colour.greatest() - t.at) / span : 0.5;
-    double const y = corner.y + part * height;
+    const double part = span > 0 ? (colour.greatest() - t.at) / span : 0.5;
+    const double y = corner.y + part * height;
     on.text(t.label, {corner.x + width + gap, y}, align::after, align::centred);
   }
 }
@@ -77,7 +77,7 @@ void check(const grid& numbers, const heat_map& options) {
   if (options.cell == 0 || options.scale == 0)
     throw error("heat map: cells of " + std::to_string(options.cell) + " units of " +
                 std::to_string(options.scale) + " pixels");
-  auto const labels = [](const std::string& of, std::size_t are, std::size_t needed) {
+  const auto labels = [](const std::string& of, std::size_t are, std::size_t needed) {
     if (are != 0 && are != needed)
       throw error("heat map: " + std::to_string(are) + " labels for " + std::to_string(needed) +
                   " " + of);
@@ -90,13 +90,13 @@ void check(const grid& numbers, const heat_map& options) {
 
 picture draw_heat_map(const grid& numbers, const heat_map& options) {
   check(numbers, options);
-  palette const colour(numbers.numbers(), options.palette);
+  const palette colour(numbers.numbers(), options.palette);
   std::vector<rgb> colours;
   colours.reserve(numbers.numbers().size());
-  for (double const x : numbers.numbers()) colours.push_back(colour(x));
+  for (const double x : numbers.numbers()) colours.push_back(colour(x));
 
   canvas on;
-  auto const cell = static_cast<double>(options.cell);
+  const auto cell = static_cast<double>(options.cell);
   area a{.width = cell * static_cast<double>(numbers.columns()),
          .height = cell * static_cast<double>(numbers.rows())};
   on.cells({0, 0}, cell, cell, numbers.columns(), colours);
@@ -104,15 +104,15 @@ picture draw_heat_map(const grid& numbers, const heat_map& options) {
   a.below = label_columns(on, options.columns, cell, a.height);
   if (options.colour_bar) {
     // At least as high as its labels need.
-    double const height = std::max(a.height, std::round(5 * on.line_height()));
-    double const beyond = std::round((height - a.height) / 2);
+    const double height = std::max(a.height, std::round(5 * on.line_height()));
+    const double beyond = std::round((height - a.height) / 2);
     draw_colour_bar(on, colour, {a.width + 2 * gap, -beyond}, height);
     a.above = beyond;
     a.below = std::max(a.below, beyond);
   }
   draw_titles(on, a, options.title, options.down, options.across);
 
-  bool const bare = options.title.empty() && options.down.empty() && options.across.empty() &&
+  const bool bare = options.title.empty() && options.down.empty() && options.across.empty() &&
                     options.rows.empty() && options.columns.empty() && !options.colour_bar;
   return on.finish(bare ? 0 : 2 * gap, options.scale);
 }

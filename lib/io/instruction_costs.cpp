@@ -12,7 +12,7 @@ class graph_of_run {
  public:
   graph_of_run(const program& p, const graph_parts& g, std::span<const std::size_t> lengths)
       : graph_(new graph(g.unpack())) {
-    auto const replace = [&](const axis_info*& axis) {
+    const auto replace = [&](const axis_info*& axis) {
       if (axis == nullptr || !axis->bounded) return;
       for (std::size_t slot = 0; slot < p.lengths.size(); ++slot) {
         if (p.lengths[slot].axis != axis->length_axis()) continue;
@@ -41,32 +41,32 @@ class graph_of_run {
 
 std::vector<operation_cost> instruction_costs(const program& p, const graph_parts& parts,
                                               std::span<const std::size_t> lengths) {
-  graph_of_run const g(p, parts, lengths);
+  const graph_of_run g(p, parts, lengths);
   struct of_node {
     bool computed = false;            // by an instruction with the node's operation
     double elements = 0, summed = 0;  // of the instructions with a cost; of those with flops
   };
   std::vector<of_node> nodes(parts.nodes.size());
-  auto const at = [&](const instruction& s) -> of_node& {
+  const auto at = [&](const instruction& s) -> of_node& {
     return nodes[static_cast<std::size_t>(s.node)];
   };
-  auto const computes = [&](const instruction& s) {
+  const auto computes = [&](const instruction& s) {
     return s.kind == parts.nodes[s.node].kind && s.run != kernel::zero;
   };
-  auto const elements = [&](const instruction& s) {
+  const auto elements = [&](const instruction& s) {
     double n = at(s).computed && !computes(s) ? 0 : 1;
     for (int l = 0; l < s.loops; ++l) n *= static_cast<double>(s.extent[l].in(lengths.data()));
     return n;
   };
-  for (instruction const& s : p.instructions) at(s).computed |= computes(s);
-  for (instruction const& s : p.instructions) {
+  for (const instruction& s : p.instructions) at(s).computed |= computes(s);
+  for (const instruction& s : p.instructions) {
     at(s).elements += elements(s);
     if (s.run != kernel::zero) at(s).summed += elements(s);
   }
   std::vector<operation_cost> costs;
-  for (instruction const& s : p.instructions) {
+  for (const instruction& s : p.instructions) {
     operation_cost c{};
-    operation_cost const whole = cost_of_instruction(*g, s.node);
+    const operation_cost whole = cost_of_instruction(*g, s.node);
     if (elements(s) > 0) c.bytes = whole.bytes * (elements(s) / at(s).elements);
     if (elements(s) > 0 && s.run != kernel::zero)
       c.flops = whole.flops * (elements(s) / at(s).summed);
@@ -77,7 +77,7 @@ std::vector<operation_cost> instruction_costs(const program& p, const graph_part
 
 std::vector<operation_cost> instruction_costs(const program& p, const graph_parts& g) {
   std::vector<std::size_t> lengths;
-  for (length_ref const& l : p.lengths) lengths.push_back(l.most);
+  for (const length_ref& l : p.lengths) lengths.push_back(l.most);
   return instruction_costs(p, g, lengths);
 }
 

@@ -12,7 +12,7 @@ std::vector<std::string> indices(std::size_t count) {
 
 std::vector<std::string> characters(std::string_view text) {
   std::vector<std::string> labels;
-  for (code_point const& c : code_points(text)) labels.emplace_back(c.bytes);
+  for (const code_point& c : code_points(text)) labels.emplace_back(c.bytes);
   return labels;
 }
 

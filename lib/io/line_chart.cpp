@@ -24,7 +24,7 @@ rgb hue(std::size_t i) {
 
 // When the colours repeat, lines are dashed.
 std::vector<double> dashes(std::size_t i) {
-  auto const length = static_cast<double>(3 * (i / hues.size()));
+  const auto length = static_cast<double>(3 * (i / hues.size()));
   return length == 0 ? std::vector<double>{} : std::vector<double>{length, 5};
 }
 
@@ -40,7 +40,7 @@ struct range {
   double at(double x, double edge) const { return (x - from) / (to - from) * edge; }
   // Padded at both ends; a range of one value becomes one around it.
   range widened(double part) const {
-    double const by = to > from ? (to - from) * part : std::max(1.0, std::abs(from)) * 0.5;
+    const double by = to > from ? (to - from) * part : std::max(1.0, std::abs(from)) * 0.5;
     return {from - by, to + by};
   }
 };
@@ -52,7 +52,7 @@ class plot {
         options_(options),
         width_(static_cast<double>(options.width)),
         height_(static_cast<double>(options.height)) {
-    for (line const& l : lines)
+    for (const line& l : lines)
       for (std::size_t i = 0; i < l.values.size(); ++i)
         if (std::isfinite(l.values[i])) {
           across_.include(index(i));
@@ -81,8 +81,8 @@ class plot {
   // Draw grid lines and labels; return how far the labels extend beyond the edge.
   double mark_values() {
     double widest = 0;
-    for (tick const& t : ticks(down_.from, down_.to, height_ / (3 * on_.line_height()))) {
-      double const y = height_ - down_.at(t.at, height_);
+    for (const tick& t : ticks(down_.from, down_.to, height_ / (3 * on_.line_height()))) {
+      const double y = height_ - down_.at(t.at, height_);
       on_.line({{0, y}, {width_, y}}, pale, 1);
       on_.text(t.label, {-gap, y}, align::before, align::centred);
       widest = std::max(widest, on_.width(t.label));
@@ -90,8 +90,8 @@ class plot {
     return gap + widest;
   }
   double mark_index() {
-    for (tick const& t : ticks(across_.from, across_.to, width_ / 60, options_.step)) {
-      double const x = across_.at(t.at, width_);
+    for (const tick& t : ticks(across_.from, across_.to, width_ / 60, options_.step)) {
+      const double x = across_.at(t.at, width_);
       on_.line({{x, 0}, {x, height_}}, pale, 1);
       on_.text(t.label, {x, height_ + gap}, align::centred, align::after);
     }
@@ -100,11 +100,11 @@ class plot {
 
   void draw_line(std::size_t i) {
     std::vector<place> run;
-    auto const end_run = [&] {
+    const auto end_run = [&] {
       if (!run.empty()) on_.line(run, hue(i), run.size() == 1 ? 4 : 1.75, dashes(i));
       run.clear();
     };
-    std::vector<double> const& values = lines_[i].values;
+    const std::vector<double>& values = lines_[i].values;
     for (std::size_t v = 0; v < values.size(); ++v) {
       if (!std::isfinite(values[v]))
         end_run();
@@ -116,7 +116,7 @@ class plot {
 
   // At the right, one entry below the other.
   void draw_legend() {
-    double const x = width_ + 2 * gap;
+    const double x = width_ + 2 * gap;
     double y = on_.line_height() / 2;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       if (lines_[i].name.empty()) continue;

@@ -23,7 +23,7 @@ struct wanted_tensors {
 
 wanted_tensors wanted(std::string_view parameter, std::span<const std::size_t> extents,
                       const load_options& options) {
-  std::string const own(parameter);
+  const std::string own(parameter);
   std::vector<std::string> names;
   if (options.joined_in_file) names = options.joined_in_file(own);
   if (names.empty()) names.push_back(options.name_in_file ? options.name_in_file(own) : own);
@@ -41,7 +41,7 @@ struct named_block {
 template <class Extents>
 std::string to_string(const Extents& extents) {
   std::string text = "[";
-  for (std::size_t const extent : extents)
+  for (const std::size_t extent : extents)
     text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
   return text + "]";
 }
@@ -52,7 +52,7 @@ bool joins(std::span<const std::size_t> shape, std::span<const std::size_t> exte
   for (auto* const all : {&shape, &extents})
     while (!all->empty() && all->front() == 1) *all = all->subspan(1);
   std::size_t next = 0;
-  for (std::size_t const n : shape) {
+  for (const std::size_t n : shape) {
     if (next == extents.size()) return false;
     std::size_t product = extents[next++];
     while (next < extents.size() && product < n) product *= extents[next++];
@@ -66,7 +66,7 @@ bool joins(std::span<const std::size_t> shape, std::span<const std::size_t> exte
 bool make_up(const std::vector<const stored_tensor*>& parts, std::span<const std::size_t> extents) {
   std::vector<std::size_t> whole = parts.front()->shape;
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    auto const& shape = parts[i]->shape;
+    const auto& shape = parts[i]->shape;
     if (whole.empty() || shape.size() != whole.size() ||
         !std::equal(shape.begin() + 1, shape.end(), whole.begin() + 1))
       return false;
@@ -78,7 +78,7 @@ bool make_up(const std::vector<const stored_tensor*>& parts, std::span<const std
 // The tensors of a file, which has them.
 std::vector<const stored_tensor*> tensors_of(const wanted_tensors& w, const tensor_file& file) {
   std::vector<const stored_tensor*> parts;
-  for (auto const& name : w.names) parts.push_back(&file[name]);
+  for (const auto& name : w.names) parts.push_back(&file[name]);
   return parts;
 }
 
@@ -87,11 +87,11 @@ class comparison {
  public:
   void add(const wanted_tensors& w, const tensor_file& file) {
     ++parameters_;
-    std::string const part_of = w.names.size() > 1 ? "a part of " : "";
-    std::string const needed = part_of + to_string(w.extents) + " floating";
+    const std::string part_of = w.names.size() > 1 ? "a part of " : "";
+    const std::string needed = part_of + to_string(w.extents) + " floating";
     bool is_whole = true;
-    for (auto const& name : w.names) {
-      auto const* const t = file.find(name);
+    for (const auto& name : w.names) {
+      const auto* const t = file.find(name);
       wanted_.insert(name);
       if (t == nullptr)
         missing_.push_back({name, needed});
@@ -100,20 +100,20 @@ class comparison {
       is_whole = is_whole && t != nullptr && is_floating(t->type);
     }
     if (!is_whole) return;
-    auto const parts = tensors_of(w, file);
+    const auto parts = tensors_of(w, file);
     if (make_up(parts, w.extents)) return;
-    for (auto const* const t : parts)
+    for (const auto* const t : parts)
       different_.push_back({t->name, needed + ", is " + t->description() + " in the file"});
   }
   // The names of the tensors that are no parameter.
   std::vector<std::string> others(const tensor_file& file) const {
     std::vector<std::string> names;
-    for (auto const& t : file.tensors())
+    for (const auto& t : file.tensors())
       if (!wanted_.contains(t.name)) names.push_back(t.name);
     return names;
   }
   void refuse(const std::vector<std::string>& others, const tensor_file& file) {
-    for (auto const& name : others) unknown_.push_back({name, file[name].description()});
+    for (const auto& name : others) unknown_.push_back({name, file[name].description()});
   }
   // Throws weft::error if they differ; its message has at most ten lines, however much is wrong.
   void check(const tensor_file& file) const {
@@ -124,14 +124,14 @@ class comparison {
     } const faults[]{{"missing", missing_, "parameters"},
                      {"different", different_, "parameters"},
                      {"unknown", unknown_, "tensors"}};
-    auto const kinds = static_cast<std::size_t>(std::count_if(
+    const auto kinds = static_cast<std::size_t>(std::count_if(
         std::begin(faults), std::end(faults), [](auto& f) { return !f.all.empty(); }));
     if (kinds == 0) return;
     std::string counts, lines;
-    for (auto const& [name, all, word] : faults) {
+    for (const auto& [name, all, word] : faults) {
       if (all.empty()) continue;
       counts += (counts.empty() ? "" : ", ") + std::to_string(all.size()) + " " + name;
-      for (auto const& line : detail::grouped(all, word, 9 / kinds))
+      for (const auto& line : detail::grouped(all, word, 9 / kinds))
         lines += std::string("\n  ") + name + ": " + line;
     }
     throw error(file.name() + ": not the parameters of the model, which has " +
@@ -161,7 +161,7 @@ std::vector<std::string> check_tensors(const std::vector<wanted_tensors>& all,
                                        const tensor_file& file, bool ignore_others,
                                        std::string_view passed_over) {
   comparison found;
-  for (auto const& w : all) found.add(w, file);
+  for (const auto& w : all) found.add(w, file);
   auto others = found.others(file);
   if (!passed_over.empty())
     std::erase_if(others, [&](const std::string& name) { return name.starts_with(passed_over); });
@@ -172,12 +172,12 @@ std::vector<std::string> check_tensors(const std::vector<wanted_tensors>& all,
 
 // Reads some elements of tensors one after another.
 void read_joined(std::span<const stored_tensor> parts, std::size_t first, std::span<float> into) {
-  for (stored_tensor const& t : parts) {
+  for (const stored_tensor& t : parts) {
     if (first >= t.size()) {
       first -= t.size();
       continue;
     }
-    std::size_t const count = std::min(into.size(), t.size() - first);
+    const std::size_t count = std::min(into.size(), t.size() - first);
     t.read_part(first, into.first(count));
     into = into.subspan(count);
     first = 0;
@@ -189,16 +189,16 @@ class tensor_reader : public parameter_reader {
  public:
   tensor_reader(const std::vector<wanted_tensors>& all, const tensor_file& file)
       : files_(std::make_shared<mapped_files>()) {
-    for (auto const& w : all) {
+    for (const auto& w : all) {
       auto& parts = tensors_.emplace_back();
-      for (auto const* t : tensors_of(w, file)) parts.push_back(*t);
+      for (const auto* t : tensors_of(w, file)) parts.push_back(*t);
     }
   }
 
   std::byte* in_memory(std::size_t i) override {
-    stored_tensor const& t = tensors_[i].front();
+    const stored_tensor& t = tensors_[i].front();
     if (tensors_[i].size() > 1 || t.type != stored_type::float32) return nullptr;
-    auto const [file, is_new] = files_->try_emplace(t.source.get());
+    const auto [file, is_new] = files_->try_emplace(t.source.get());
     if (is_new) file->second = t.source->map();
     std::byte* const at = file->second ? file->second.get() + t.offset : nullptr;
     return detail::is_aligned(at, alignof(float)) ? at : nullptr;
@@ -218,21 +218,21 @@ class tensor_reader : public parameter_reader {
 std::vector<std::string> load_all(const std::vector<named_block>& blocks, const tensor_file& file,
                                   bool ignore_others, std::string_view passed_over = {}) {
   std::vector<wanted_tensors> all;
-  for (auto const& block : blocks)
+  for (const auto& block : blocks)
     for (std::size_t i = 0; i < block.parameters.count(); ++i)
       all.push_back(block.of_file(block.parameters[i]));
   auto others = check_tensors(all, file, ignore_others, passed_over);
   // Reads all values before it sets any, so that a failing read changes no parameter.
   std::vector<std::vector<float>> values;
-  for (auto const& w : all) {
+  for (const auto& w : all) {
     auto& of_parameter = values.emplace_back();
-    for (auto const* t : tensors_of(w, file)) {
-      auto const part = t->values<float>();
+    for (const auto* t : tensors_of(w, file)) {
+      const auto part = t->values<float>();
       of_parameter.insert(of_parameter.end(), part.begin(), part.end());
     }
   }
   auto next = values.begin();
-  for (auto const& block : blocks)
+  for (const auto& block : blocks)
     for (std::size_t i = 0; i < block.parameters.count(); ++i, ++next)
       std::copy(next->begin(), next->end(), block.parameters[i].values.begin());
   return others;
@@ -241,9 +241,9 @@ std::vector<std::string> load_all(const std::vector<named_block>& blocks, const 
 std::vector<tensor_to_store> to_store(const std::vector<named_block>& blocks,
                                       const save_options& options) {
   std::vector<tensor_to_store> tensors;
-  for (auto const& block : blocks)
+  for (const auto& block : blocks)
     for (std::size_t i = 0; i < block.parameters.count(); ++i) {
-      parameter const p = block.parameters[i];
+      const parameter p = block.parameters[i];
       tensors.push_back({block.of_file(p).names.front(),
                          {p.extents.begin(), p.extents.end()},
                          std::span<const float>(p.values),
@@ -277,7 +277,7 @@ weights::weights(tensor_file file, load_options options)
 std::unique_ptr<parameter_reader> weights::open(const program& tables) const {
   if (detail::has_packed_weights(file_)) return detail::read_packed(file_, tables);
   std::vector<wanted_tensors> all;
-  for (parameter_ref const& r : tables.parameters)
+  for (const parameter_ref& r : tables.parameters)
     all.push_back(
         wanted(tables.name(r.name), {r.extent, static_cast<std::size_t>(r.rank)}, options_));
   check_tensors(all, file_, options_.ignore_others, passed_over(file_));
@@ -332,7 +332,7 @@ std::span<T> elements_of(const state& s) {
 void save(const state_block& states, const std::filesystem::path& file) {
   std::vector<tensor_to_store> tensors;
   for (std::size_t i = 0; i < states.count(); ++i) {
-    state const s = states[i];
+    const state s = states[i];
     tensors.push_back(
         {std::string(s.name), {s.extents.begin(), s.extents.end()}, {}, type_in_file(s.type)});
     with_type_of(
@@ -344,14 +344,14 @@ void save(const state_block& states, const std::filesystem::path& file) {
 void load(const state_block& states, const tensor_file& file) {
   std::vector<std::vector<std::byte>> values;
   for (std::size_t i = 0; i < states.count(); ++i) {
-    state const s = states[i];
-    stored_tensor const& t = file[s.name];
+    const state s = states[i];
+    const stored_tensor& t = file[s.name];
     if (t.type != type_in_file(s.type) || !std::ranges::equal(t.shape, s.extents))
       throw error(file.name() + ": state '" + t.name + "' is " + t.description() +
                   " in the file, and has the extents " + to_string(s.extents) + " in the module");
     auto& bytes = values.emplace_back(s.bytes.size());
     with_type_of(s, [&]<class T>(T) {
-      std::span const into(reinterpret_cast<T*>(bytes.data()), t.size());
+      const std::span into(reinterpret_cast<T*>(bytes.data()), t.size());
       if constexpr (std::same_as<T, bfloat16>)
         std::ranges::transform(t.values<float>(), into.begin(),
                                [](float x) { return bfloat16(x); });
@@ -364,17 +364,17 @@ void load(const state_block& states, const tensor_file& file) {
 }
 
 void detail::load(training_state& state, const std::filesystem::path& path) {
-  tensor_file const file(path);
-  auto const text = [&](const char* key) {
-    auto const found = file.metadata().find(key);
+  const tensor_file file(path);
+  const auto text = [&](const char* key) {
+    const auto found = file.metadata().find(key);
     return found == file.metadata().end() ? std::string() : found->second;
   };
-  if (std::string const optimizer = text(optimizer_key); optimizer != state.optimizer_name)
+  if (const std::string optimizer = text(optimizer_key); optimizer != state.optimizer_name)
     throw error(file.name() + ": the training that was saved is by '" + optimizer +
                 "', and the trainer's is by '" + state.optimizer_name + "'");
-  std::string const digits = text(steps_key);
+  const std::string digits = text(steps_key);
   std::int64_t steps = 0;
-  auto const [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), steps);
+  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), steps);
   if (failed != std::errc() || end != digits.data() + digits.size() || steps < 0)
     throw error(file.name() + ": '" + digits + "' is no number of steps");
   load_all(blocks_of(state), file, false);
@@ -386,7 +386,7 @@ void detail::save(const training_state& state, const std::filesystem::path& path
   if (options.type != stored_type::float32)
     throw error(path.string() + ": the state of training is kept in float32");
   auto metadata = options.metadata;
-  for (auto const& [key, value] :
+  for (const auto& [key, value] :
        {std::pair<std::string, std::string>{steps_key, std::to_string(state.steps)},
         {optimizer_key, state.optimizer_name}})
     if (!metadata.emplace(key, value).second)

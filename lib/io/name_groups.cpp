@@ -24,11 +24,11 @@ struct group {
 
 // Splits a name after its first part that is a number.
 group split(const remark& r) {
-  std::string_view const name = r.name;
+  const std::string_view name = r.name;
   for (std::size_t at = 0; at < name.size();) {
-    std::size_t const end = std::min(name.find('.', at), name.size());
+    const std::size_t end = std::min(name.find('.', at), name.size());
     unsigned value = 0;
-    auto const [to, failed] = std::from_chars(name.data() + at, name.data() + end, value);
+    const auto [to, failed] = std::from_chars(name.data() + at, name.data() + end, value);
     if (failed == std::errc() && to == name.data() + end)
       return {std::string(name.substr(0, at)),
               std::string(name.substr(at, end - at)),
@@ -48,14 +48,14 @@ bool same(const group& a, const group& b) {
 std::pair<std::string, std::size_t> line(const group* first, const group* last,
                                          std::string_view word) {
   constexpr std::size_t most = 2;
-  auto const groups = static_cast<std::size_t>(last - first) + 1;
-  std::size_t const count = first->rest.size();
-  auto const text = [](const remark& r) {
+  const auto groups = static_cast<std::size_t>(last - first) + 1;
+  const std::size_t count = first->rest.size();
+  const auto text = [](const remark& r) {
     return shortened(r.name) + (r.name.empty() ? "" : ", ") + r.what;
   };
   std::string all = shortened(first->begin());
   if (groups == 1 && count == 1) {
-    remark const& only = first->rest.front();
+    const remark& only = first->rest.front();
     return {
         shortened(first->begin() + (only.name.empty() ? "" : "." + only.name)) + ", " + only.what,
         1};
@@ -78,10 +78,10 @@ std::vector<std::string> grouped(const std::vector<remark>& remarks, std::string
   std::map<std::string, std::size_t> order;
   std::map<std::pair<std::string, std::string>, std::size_t> place;
   std::vector<group> groups;
-  for (remark const& r : remarks) {
+  for (const remark& r : remarks) {
     group g = split(r);
     order.emplace(g.prefix, order.size());
-    auto const [at, is_new] = place.emplace(std::pair(g.prefix, g.number), groups.size());
+    const auto [at, is_new] = place.emplace(std::pair(g.prefix, g.number), groups.size());
     if (is_new)
       groups.push_back(std::move(g));
     else
@@ -92,8 +92,8 @@ std::vector<std::string> grouped(const std::vector<remark>& remarks, std::string
            std::tuple(order.at(b.prefix), b.value, b.number);
   });
   std::vector<std::pair<std::string, std::size_t>> all;
-  for (group const *g = groups.data(), *const end = g + groups.size(); g != end;) {
-    group const* last = g;
+  for (const group *g = groups.data(), *const end = g + groups.size(); g != end;) {
+    const group* last = g;
     while (last + 1 != end && !g->number.empty() && last[1].prefix == g->prefix &&
            last[1].value == last->value + 1 && same(*g, last[1]))
       ++last;

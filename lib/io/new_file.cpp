@@ -43,7 +43,7 @@ fs::path followed(fs::path path) {
   constexpr int most_links = 40;  // as Linux follows
   std::error_code failed;
   for (int links = 0; fs::is_symlink(fs::symlink_status(path, failed)); ++links) {
-    fs::path const target = fs::read_symlink(path, failed);
+    const fs::path target = fs::read_symlink(path, failed);
     if (failed || links == most_links)
       throw error(path.string() + ": the file cannot be written: the link cannot be followed");
     path = folder_of(path) / target;  // a target that is absolute replaces the folder
@@ -62,12 +62,12 @@ bool is_partial_of(const std::string& name, const std::string& of) {
 // Removes the partial files of `path` that no process has locked. Ignores files that cannot be
 // opened or locked, and a folder that cannot be read.
 void remove_abandoned(const fs::path& path) {
-  std::string const name = stem_of_partials(path);
+  const std::string name = stem_of_partials(path);
   std::error_code failed;
   for (fs::directory_iterator at(folder_of(path), failed), end; !failed && at != end;
        at.increment(failed)) {
     if (!is_partial_of(at->path().filename().string(), name)) continue;
-    int const file = ::open(at->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int file = ::open(at->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) continue;
     if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlink(at->path().c_str());
     ::close(file);
@@ -77,14 +77,14 @@ void remove_abandoned(const fs::path& path) {
 }  // namespace
 
 void new_file::fail() const {
-  int const number = errno;
+  const int number = errno;
   throw error(path_.string() +
               ": the file cannot be written: " + std::generic_category().message(number));
 }
 
 new_file::new_file(const fs::path& path) : path_(followed(path)) {
   struct stat old {};
-  bool const exists = ::stat(path_.c_str(), &old) == 0;
+  const bool exists = ::stat(path_.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode))
     throw error(path.string() +
                 ": the file cannot be written: the path exists and is not a regular file");
@@ -94,12 +94,12 @@ new_file::new_file(const fs::path& path) : path_(followed(path)) {
     partial_ = folder_of(path_) /
                (stem_of_partials(path_) + '.' + std::to_string(random()) + std::string(ending));
     // A new one has the mode that an older one has, and nobody may read it before.
-    ::mode_t const mode = exists ? 0600 : 0666;
+    const ::mode_t mode = exists ? 0600 : 0666;
     file_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file_ < 0 && errno == EEXIST) continue;
     if (file_ < 0) fail();
     if (exists && ::fchmod(file_, old.st_mode & 07777) != 0) {
-      int const number = errno;
+      const int number = errno;
       ::unlink(partial_.c_str());
       ::close(file_);
       errno = number;
@@ -122,7 +122,7 @@ new_file::~new_file() {
 
 void new_file::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    ::ssize_t const n = ::write(file_, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
+    const ::ssize_t n = ::write(file_, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail();
     bytes = bytes.subspan(static_cast<std::size_t>(n));
@@ -133,10 +133,10 @@ void new_file::commit() {
   if (::fsync(file_) != 0 || ::rename(partial_.c_str(), path_.c_str()) != 0) fail();
   ::close(file_);
   file_ = -1;
-  int const folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;  // a folder can be writable but not readable
-  bool const synced = ::fsync(folder) == 0 || errno == EINVAL;  // EINVAL: folders cannot be synced
-  if (int const number = errno; !synced) {
+  const bool synced = ::fsync(folder) == 0 || errno == EINVAL;  // EINVAL: folders cannot be synced
+  if (const int number = errno; !synced) {
     ::close(folder);
     errno = number;
     fail();

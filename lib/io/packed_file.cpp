@@ -49,15 +49,15 @@ std::string text_of(const kernels::packed_layout& layout) {
 kernels::packed_layout layout_of(const std::string& text, const std::string& file) {
   for (std::uint8_t vectors = 1; vectors <= 8; ++vectors)
     for (std::uint8_t lanes = 1; lanes <= 16; lanes = static_cast<std::uint8_t>(2 * lanes))
-      for (bool const pairs : {false, true})
-        if (kernels::packed_layout const l{lanes, vectors, pairs}; text_of(l) == text) return l;
+      for (const bool pairs : {false, true})
+        if (const kernels::packed_layout l{lanes, vectors, pairs}; text_of(l) == text) return l;
   throw error(file + ": '" + text + "' is no layout of packed weights");
 }
 
 class packed_reader : public parameter_reader {
  public:
   packed_reader(const tensor_file& file, const program& tables) : file_(file), tables_(&tables) {
-    std::string const as = metadata(precision_key);
+    const std::string as = metadata(precision_key);
     std::size_t p = 0;
     while (p < precisions.size() && precisions[p] != as) ++p;
     if (p == precisions.size()) throw error(file.name() + ": '" + as + "' is no precision");
@@ -70,18 +70,18 @@ class packed_reader : public parameter_reader {
       throw error(file.name() +
                   ": the weights are packed for another model, or by another version of weft; save "
                   "them anew from the file that they come from");
-    stored_tensor const& packed = file[packed_name];
-    std::size_t const bytes = packed_size(tables.packed_bytes, as_);
+    const stored_tensor& packed = file[packed_name];
+    const std::size_t bytes = packed_size(tables.packed_bytes, as_);
     if (packed.type != stored_type::uint8 || packed.size() != bytes)
       throw error(file.name() + ": tensor '" + packed_name + "' is " + packed.description() +
                   ", and would be U8 [" + std::to_string(bytes) + "]");
-    for (parameter_ref const& p : tables.parameters) kept_.push_back(find_kept(p));
+    for (const parameter_ref& p : tables.parameters) kept_.push_back(find_kept(p));
     mapped_ = packed.source->map();
     if (mapped_ != nullptr && detail::is_aligned(mapped_.get() + packed.offset, alignment)) {
       packed_ = {mapped_, mapped_.get() + packed.offset};
       return;
     }
-    std::shared_ptr<std::byte[]> const copy = allocate(bytes);
+    const std::shared_ptr<std::byte[]> copy = allocate(bytes);
     packed.source->read(packed.offset, {copy.get(), bytes});
     packed_ = copy;
   }
@@ -94,7 +94,7 @@ class packed_reader : public parameter_reader {
   std::shared_ptr<void> owner() const override { return mapped_; }
   void read(std::size_t i, std::size_t first, std::span<float> into) const override {
     if (kept_[i] != nullptr) return kept_[i]->read_part(first, into);
-    std::size_t const bytes = packed_size(tables_->packed_bytes, as_);
+    const std::size_t bytes = packed_size(tables_->packed_bytes, as_);
     detail::unpack(*tables_, i, first, into, {packed_.get(), bytes}, as_, layout_);
   }
   std::shared_ptr<std::byte[]> packed(precision as) override {
@@ -106,14 +106,14 @@ class packed_reader : public parameter_reader {
 
  private:
   std::string metadata(const char* key) const {
-    auto const found = file_.metadata().find(key);
+    const auto found = file_.metadata().find(key);
     return found == file_.metadata().end() ? std::string() : found->second;
   }
   // The tensor of a parameter that is not packed, or not packed alone.
   const stored_tensor* find_kept(const parameter_ref& p) const {
     if (!p.read_as_floats) return nullptr;
-    stored_tensor const& t = file_[tables_->name(p.name)];
-    std::vector<std::size_t> const extents(p.extent, p.extent + p.rank);
+    const stored_tensor& t = file_[tables_->name(p.name)];
+    const std::vector<std::size_t> extents(p.extent, p.extent + p.rank);
     if (t.type != stored_type::float32 || t.shape != extents)
       throw error(file_.name() + ": parameter '" + t.name + "' is " + t.description() +
                   " in the file, and has other extents in the model");
@@ -143,10 +143,10 @@ std::unique_ptr<parameter_reader> detail::read_packed(const tensor_file& file,
 void save(const packed_weights& weights, const std::filesystem::path& file) {
   std::vector<tensor_to_store> tensors{
       {packed_name, {weights.memory.size()}, weights.memory, stored_type::uint8}};
-  parameter_block const& all = weights.parameters;
+  const parameter_block& all = weights.parameters;
   for (std::size_t i = 0; i < all.count(); ++i) {
     if (!weights.tables->parameters[i].read_as_floats) continue;
-    parameter const p = all[i];
+    const parameter p = all[i];
     tensors.push_back({std::string(p.name),
                        {p.extents.begin(), p.extents.end()},
                        std::span<const float>(p.values),

@@ -37,7 +37,7 @@ figcaption { color: #666; font-size: 0.875rem; }
 
 std::string escape(std::string_view text) {
   std::string result;
-  for (code_point const& c : code_points(text)) {
+  for (const code_point& c : code_points(text)) {
     if (c.bytes == "&")
       result += "&amp;";
     else if (c.bytes == "<")
@@ -61,7 +61,7 @@ std::string element(const std::string& tag, std::string_view text) {
 std::string base64(std::string bytes) {
   namespace to = boost::archive::iterators;
   using digits = to::base64_from_binary<to::transform_width<std::string::const_iterator, 6, 8>>;
-  std::size_t const padding = (3 - bytes.size() % 3) % 3;
+  const std::size_t padding = (3 - bytes.size() % 3) % 3;
   bytes.append(padding, '\0');
   std::string text(digits(bytes.cbegin()), digits(bytes.cend()));
   text.replace(text.size() - padding, padding, padding, '=');
@@ -105,12 +105,12 @@ page& page::table(const grid& numbers, const std::vector<std::string>& columns,
                   const std::vector<std::string>& rows) {
   check("columns", columns.size(), numbers.columns());
   check("rows", rows.size(), numbers.rows());
-  bool const whole = std::all_of(numbers.numbers().begin(), numbers.numbers().end(),
+  const bool whole = std::all_of(numbers.numbers().begin(), numbers.numbers().end(),
                                  [](double x) { return std::trunc(x) == x; });
   body_ += "<table>\n";
   if (!columns.empty()) {
     body_ += rows.empty() ? "<thead><tr>" : "<thead><tr><td></td>";
-    for (std::string const& c : columns) body_ += "<th>" + escape(c) + "</th>";
+    for (const std::string& c : columns) body_ += "<th>" + escape(c) + "</th>";
     body_ += "</tr></thead>\n";
   }
   body_ += "<tbody>\n";

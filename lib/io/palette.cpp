@@ -17,10 +17,10 @@ constexpr std::array<rgb, 5> blue_to_red{
 // Interpolates evenly spaced colours; `at` is from 0 to 1.
 template <std::size_t N>
 rgb blend(const std::array<rgb, N>& stops, double at) {
-  double const place = std::clamp(at, 0.0, 1.0) * (N - 1);
-  auto const i = std::min(static_cast<std::size_t>(place), N - 2);
-  double const part = place - static_cast<double>(i);
-  rgb const &a = stops[i], &b = stops[i + 1];
+  const double place = std::clamp(at, 0.0, 1.0) * (N - 1);
+  const auto i = std::min(static_cast<std::size_t>(place), N - 2);
+  const double part = place - static_cast<double>(i);
+  const rgb &a = stops[i], &b = stops[i + 1];
   return {std::lerp(a.red, b.red, part), std::lerp(a.green, b.green, part),
           std::lerp(a.blue, b.blue, part)};
 }
@@ -29,7 +29,7 @@ rgb blend(const std::array<rgb, N>& stops, double at) {
 
 palette::palette(const std::vector<double>& numbers, colours kind) : kind_(kind) {
   bool first = true;
-  for (double const x : numbers) {
+  for (const double x : numbers) {
     if (!std::isfinite(x)) continue;
     least_ = first ? x : std::min(least_, x);
     greatest_ = first ? x : std::max(greatest_, x);
@@ -43,8 +43,8 @@ palette::palette(const std::vector<double>& numbers, colours kind) : kind_(kind)
 
 rgb palette::operator()(double x) const {
   if (std::isnan(x)) return {128, 128, 128};
-  double const span = greatest_ - least_;
-  double const at = span > 0 ? (x - least_) / span : 0.5;
+  const double span = greatest_ - least_;
+  const double at = span > 0 ? (x - least_) / span : 0.5;
   return kind_ == colours::diverging ? blend(blue_to_red, at) : blend(dark_to_light, at);
 }
 

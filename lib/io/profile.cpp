@@ -23,21 +23,21 @@ double seconds_now() noexcept {
 
 // All threads measure at the same time.
 machine_peak measure(const executor& threads, std::size_t bytes) {
-  auto const width = static_cast<std::size_t>(threads.width());
+  const auto width = static_cast<std::size_t>(threads.width());
   bytes = std::clamp<std::size_t>(bytes, 4096, 64 << 20);
-  std::size_t const each = bytes / sizeof(float) / width;
-  auto const memory = allocate(bytes);
+  const std::size_t each = bytes / sizeof(float) / width;
+  const auto memory = allocate(bytes);
   auto* const floats = reinterpret_cast<float*>(memory.get());
   std::fill_n(floats, each * width, 1.0f);  // pages that were never written share one of zeros
   std::vector<machine_peak> of(width);
-  auto const of_thread = [&](int i) {
-    auto const t = static_cast<std::size_t>(i);
+  const auto of_thread = [&](int i) {
+    const auto t = static_cast<std::size_t>(i);
     of[t] = {kernels::peak_flops(seconds_now),
              kernels::read_bandwidth(floats + t * each, each, seconds_now)};
   };
   threads(threads.width(), job(of_thread));
   machine_peak sum;
-  for (machine_peak const& p : of) {
+  for (const machine_peak& p : of) {
     sum.flops += p.flops;
     sum.bytes += p.bytes;
   }
@@ -47,13 +47,13 @@ machine_peak measure(const executor& threads, std::size_t bytes) {
 // The time of all instructions of a run.
 std::int64_t instructions_of(const recording& r, std::size_t run) {
   std::int64_t sum = 0;
-  for (std::int64_t const t : r.instructions_of(run)) sum += t;
+  for (const std::int64_t t : r.instructions_of(run)) sum += t;
   return sum;
 }
 
 double median(std::vector<double> x) {
   if (x.empty()) return 0;
-  auto const middle = x.begin() + std::ssize(x) / 2;
+  const auto middle = x.begin() + std::ssize(x) / 2;
   std::nth_element(x.begin(), middle, x.end());
   return *middle;
 }
@@ -74,14 +74,14 @@ void summarize(profile::line& l, std::size_t runs, Time time, Cost cost) {
   l.spent = time_of(runs, time);
   std::vector<double> flop_rate, byte_rate;
   for (std::size_t r = 0; r < runs; ++r) {
-    operation_cost const c = cost(r);
+    const operation_cost c = cost(r);
     l.cost.flops += c.flops;
     l.cost.bytes += c.bytes;
-    double const spent = static_cast<double>(std::max<std::int64_t>(time(r), 1)) * nanosecond;
+    const double spent = static_cast<double>(std::max<std::int64_t>(time(r), 1)) * nanosecond;
     flop_rate.push_back(c.flops / spent);
     byte_rate.push_back(c.bytes / spent);
   }
-  auto const n = static_cast<double>(std::max<std::size_t>(runs, 1));
+  const auto n = static_cast<double>(std::max<std::size_t>(runs, 1));
   l.cost = {l.cost.flops / n, l.cost.bytes / n};
   l.flop_rate = median(std::move(flop_rate));
   l.byte_rate = median(std::move(byte_rate));
@@ -96,20 +96,20 @@ profile::profile(const program& p, const graph_parts& g, profile_options options
       recording_(std::make_shared<recording>(p, options.runs)) {}
 
 std::vector<profile::line> profile::lines() const {
-  recording const& r = *recording_;
-  auto const once = static_cast<std::size_t>(program_->once);
-  auto const texts = detail::instruction_texts(*program_, graph_);
+  const recording& r = *recording_;
+  const auto once = static_cast<std::size_t>(program_->once);
+  const auto texts = detail::instruction_texts(*program_, graph_);
   // The costs of the instructions, and their sum, for all lengths that occur.
   std::map<std::vector<std::size_t>, std::vector<operation_cost>> at_lengths;
   std::vector<const std::vector<operation_cost>*> costs;
   for (std::size_t run = 0; run < runs(); ++run) {
-    auto const given = r.lengths_of(run);
-    auto const [at, is_new] = at_lengths.try_emplace({given.begin(), given.end()});
+    const auto given = r.lengths_of(run);
+    const auto [at, is_new] = at_lengths.try_emplace({given.begin(), given.end()});
     if (is_new) {
-      auto const all = detail::instruction_costs(*program_, graph_, given);
+      const auto all = detail::instruction_costs(*program_, graph_, given);
       at->second.assign(all.begin() + program_->once, all.end());
       operation_cost sum;
-      for (operation_cost const& c : at->second) {
+      for (const operation_cost& c : at->second) {
         sum.flops += c.flops;
         sum.bytes += c.bytes;
       }
@@ -119,7 +119,7 @@ std::vector<profile::line> profile::lines() const {
   }
   std::vector<line> all(texts.size() - once + 1);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    auto const time = [&](std::size_t run) {
+    const auto time = [&](std::size_t run) {
       return i + 1 < all.size() ? r.instructions_of(run)[i] : instructions_of(r, run);
     };
     if (i + 1 < all.size()) {
@@ -159,7 +159,7 @@ machine_peak profile::peak() const {
 }
 
 double profile::share_of_peak(const line& l) const {
-  machine_peak const most = peak();
+  const machine_peak most = peak();
   return std::max(most.flops > 0 ? l.flop_rate / most.flops : 0,
                   most.bytes > 0 ? l.byte_rate / most.bytes : 0);
 }
@@ -173,7 +173,7 @@ std::string time_text(double s) {
     const char* name;
   };
   char text[32];
-  for (unit const u : {unit{1, "s"}, unit{1e-3, "ms"}, unit{1e-6, "us"}, unit{1e-9, "ns"}}) {
+  for (const unit u : {unit{1, "s"}, unit{1e-3, "ms"}, unit{1e-6, "us"}, unit{1e-9, "ns"}}) {
     std::snprintf(text, sizeof text, "%.3g %s", s / u.seconds, u.name);
     if (s >= 0.9995 * u.seconds) break;
   }
@@ -195,7 +195,7 @@ struct columns {
 };
 std::string row(const columns& c) {
   std::string text;
-  auto const right = [&](const std::string& s, std::size_t width) {
+  const auto right = [&](const std::string& s, std::size_t width) {
     if (s.size() < width) text.append(width - s.size(), ' ');
     text.append(s);
   };
@@ -214,12 +214,12 @@ std::string row(const columns& c) {
 
 std::ostream& operator<<(std::ostream& out, const profile& p) {
   if (p.runs() == 0) return out << "profile: no run yet\n";
-  machine_peak const peak = p.peak();
-  profile::time const whole = p.run();
-  auto const times = [&](const profile::time& t) {
+  const machine_peak peak = p.peak();
+  const profile::time whole = p.run();
+  const auto times = [&](const profile::time& t) {
     return columns{time_text(t.median), percent(t.median / whole.median), time_text(t.total)};
   };
-  auto const print = [&](const profile::line& l) {
+  const auto print = [&](const profile::line& l) {
     columns c = times(l.spent);
     if (l.cost.flops > 0) {
       c.flops = detail::short_number(l.cost.flops);
@@ -229,28 +229,28 @@ std::ostream& operator<<(std::ostream& out, const profile& p) {
       c.bytes = detail::short_number(l.cost.bytes);
       c.byte_rate = giga(l.byte_rate);
     }
-    double const share = p.share_of_peak(l);
-    bool const computes = peak.flops > 0 && l.flop_rate / peak.flops >= share;
+    const double share = p.share_of_peak(l);
+    const bool computes = peak.flops > 0 && l.flop_rate / peak.flops >= share;
     if (share > 0) c.of_peak = percent(share, computes ? "%.0f %% P" : "%.0f %% B");
     out << row(c) << l.operation << (l.axes.empty() ? "" : "  ") << l.axes << "\n";
   };
-  auto const print_time = [&](const profile::time& t, const char* what) {
+  const auto print_time = [&](const profile::time& t, const char* what) {
     if (t.total > 0) out << row(times(t)) << what << "\n";
   };
   out << row({"median", "of run", "total", "flop", "B", "GFLOP/s", "GB/s", "of peak"})
       << "instruction\n";
-  auto const lines = p.lines();
-  auto const texts = detail::instruction_texts(*p.program_, p.graph_);
-  std::string const indent = row({});
+  const auto lines = p.lines();
+  const auto texts = detail::instruction_texts(*p.program_, p.graph_);
+  const std::string indent = row({});
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
-    auto const& [before, operation, axes, after] =
+    const auto& [before, operation, axes, after] =
         texts[static_cast<std::size_t>(p.program_->once) + i];
     if (!before.empty()) out << indent << before;
     print(lines[i]);
     if (!after.empty()) out << indent << after;
   }
   print(lines.back());
-  auto const outside = [&](std::size_t r) {
+  const auto outside = [&](std::size_t r) {
     return p.recording_->phases_of(r).run - instructions_of(*p.recording_, r);
   };
   print_time(time_of(p.runs(), outside), "outside of instructions");

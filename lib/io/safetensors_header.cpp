@@ -63,7 +63,7 @@ class header_reader : public nlohmann::json_sax<json> {
     } else if (depth_ == 2 && in_metadata_) {
       if (!metadata_.emplace(key_, "").second) twice();
     } else if (depth_ == 2) {
-      auto const found = std::find(keys.begin(), keys.end(), key_);
+      const auto found = std::find(keys.begin(), keys.end(), key_);
       if (found != keys.end() &&
           std::exchange(has_[static_cast<std::size_t>(found - keys.begin())], true))
         twice();
@@ -79,7 +79,7 @@ class header_reader : public nlohmann::json_sax<json> {
     return true;
   }
   bool start_array(std::size_t) override {
-    bool const of_tensor = depth_ == 2 && !in_metadata_;
+    const bool of_tensor = depth_ == 2 && !in_metadata_;
     if (of_tensor && key_ == "shape")
       numbers_ = &tensors_.back().shape;
     else if (of_tensor && key_ == "data_offsets")
@@ -144,8 +144,8 @@ class header_reader : public nlohmann::json_sax<json> {
 // Sets the type. Throws weft::error unless the tensor lies within the `data` bytes after the
 // header, from which its offset counts, and has as many bytes as its type and shape need.
 void check(stored_tensor& t, std::size_t data, const std::string& file) {
-  std::string const where = file + ": tensor " + in_quotes(t.name);
-  auto const type = std::find_if(stored_types.begin(), stored_types.end(),
+  const std::string where = file + ": tensor " + in_quotes(t.name);
+  const auto type = std::find_if(stored_types.begin(), stored_types.end(),
                                  [&](const type_entry& e) { return e.name == t.type_name; });
   if (type == stored_types.end())
     throw error(where + " has the dtype " + in_quotes(t.type_name) +
@@ -169,12 +169,12 @@ void check(stored_tensor& t, std::size_t data, const std::string& file) {
 void check_layout(const std::vector<stored_tensor>& tensors, std::size_t data,
                   const std::string& file) {
   std::vector<const stored_tensor*> order;
-  for (auto const& t : tensors) order.push_back(&t);
+  for (const auto& t : tensors) order.push_back(&t);
   std::sort(order.begin(), order.end(), [](auto* a, auto* b) {
     return std::pair(a->offset, a->bytes) < std::pair(b->offset, b->bytes);
   });
   std::size_t next = 0;
-  for (auto const* t : order) {
+  for (const auto* t : order) {
     if (t->offset != next)
       throw error(file + ": tensor " + in_quotes(t->name) +
                   (t->offset < next ? " overlaps another one" : " comes after a gap"));
@@ -186,13 +186,13 @@ void check_layout(const std::vector<stored_tensor>& tensors, std::size_t data,
 // Returns the header. Throws weft::error unless it begins with '{' and ends with '}', after which
 // there may be spaces.
 std::string read_header(const detail::byte_source& source) {
-  std::string const& file = source.name();
+  const std::string& file = source.name();
   std::uint64_t size = 0;
   if (source.size() < sizeof size)
     throw error(file + ": the file has " + std::to_string(source.size()) +
                 " bytes, and the length of the header takes 8");
   source.read(0, std::as_writable_bytes(std::span(&size, 1)));
-  std::size_t const rest = source.size() - sizeof size;
+  const std::size_t rest = source.size() - sizeof size;
   if (size > rest)
     throw error(file + ": the header has " + std::to_string(size) + " bytes, and the file has " +
                 std::to_string(rest) + " for it and the data");
@@ -205,7 +205,7 @@ std::string read_header(const detail::byte_source& source) {
   if (header[header.find_last_not_of(' ')] != '}')
     throw error(file + ": the header does not end with '}' and optional spaces");
   // The JSON library would take a zero byte for the end of the header.
-  if (auto const zero = header.find('\0'); zero != header.npos)
+  if (const auto zero = header.find('\0'); zero != header.npos)
     throw error(file + ": the header is not JSON: its byte " + std::to_string(zero) + " is zero");
   return header;
 }
@@ -214,8 +214,8 @@ std::string read_header(const detail::byte_source& source) {
 
 detail::file_content detail::read_safetensors(std::shared_ptr<const byte_source> source) {
   file_content content{source->name(), {}, {}};
-  std::string const header = read_header(*source);
-  std::size_t const begin = sizeof(std::uint64_t) + header.size();
+  const std::string header = read_header(*source);
+  const std::size_t begin = sizeof(std::uint64_t) + header.size();
   header_reader reader(content.name, content.tensors, content.metadata);
   json::sax_parse(header, &reader);
   for (auto& t : content.tensors) check(t, source->size() - begin, content.name);

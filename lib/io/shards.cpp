@@ -21,7 +21,7 @@ constexpr std::size_t most_in_index = 100'000'000;  // as for the header of one 
 // The "weight_map" of an index: the name of the file of each tensor. The JSON library keeps the
 // last of two equal keys.
 std::map<std::string, std::string> weight_map_of(const byte_source& index) {
-  std::string const& name = index.name();
+  const std::string& name = index.name();
   if (index.size() > most_in_index)
     throw error(name + ": the index has " + std::to_string(index.size()) + " bytes, and at most " +
                 std::to_string(most_in_index) + " are read");
@@ -33,11 +33,11 @@ std::map<std::string, std::string> weight_map_of(const byte_source& index) {
   } catch (const json::exception& e) {
     throw error(name + ": the index is not JSON: " + detail::shortened(e.what(), 300));
   }
-  auto const map = parsed.find("weight_map");
+  const auto map = parsed.find("weight_map");
   if (!parsed.is_object() || map == parsed.end() || !map->is_object())
     throw error(name + ": the index has no object 'weight_map'");
   std::map<std::string, std::string> files;
-  for (auto const& [tensor, file] : map->items()) {
+  for (const auto& [tensor, file] : map->items()) {
     if (!file.is_string())
       throw error(name + ": the file of tensor " + in_quotes(tensor) + " is no text");
     files[tensor] = file.get<std::string>();
@@ -49,12 +49,12 @@ std::map<std::string, std::string> weight_map_of(const byte_source& index) {
 
 detail::file_content detail::read_index(const byte_source& index,
                                         const std::filesystem::path& folder) {
-  std::map<std::string, std::string> const files = weight_map_of(index);
+  const std::map<std::string, std::string> files = weight_map_of(index);
   std::map<std::string, tensor_file> opened;
   file_content content{index.name(), {}, {}};
-  for (auto const& [tensor, file] : files) {
+  for (const auto& [tensor, file] : files) {
     // An index does not reach beyond its folder.
-    std::filesystem::path const path(file);
+    const std::filesystem::path path(file);
     if (path.filename() != path || path.extension() != ".safetensors")
       throw error(content.name + ": tensor " + in_quotes(tensor) + " is in " + in_quotes(file) +
                   ", which is no safetensors file beside the index");
@@ -64,7 +64,7 @@ detail::file_content detail::read_index(const byte_source& index,
       } catch (const error& e) {
         throw error(content.name + " names a file that cannot be used: " + e.what());
       }
-    auto const* const t = found->second.find(tensor);
+    const auto* const t = found->second.find(tensor);
     if (t == nullptr)
       throw error(content.name + ": tensor " + in_quotes(tensor) + " is not in " + in_quotes(file));
     content.tensors.push_back(*t);

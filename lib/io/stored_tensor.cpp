@@ -19,7 +19,7 @@ void for_each_stored(const stored_tensor& t, std::size_t first, std::size_t size
   constexpr std::size_t most = 8192;  // at a time, so that the tensor is not in memory twice
   std::vector<S> some(std::min(size, most));
   for (std::size_t i = 0; i < size; i += some.size()) {
-    std::span const now(some.data(), std::min(some.size(), size - i));
+    const std::span now(some.data(), std::min(some.size(), size - i));
     t.source->read(t.offset + (first + i) * sizeof(S), std::as_writable_bytes(now));
     for (std::size_t k = 0; k < now.size(); ++k) f(i + k, now[k]);
   }
@@ -31,17 +31,17 @@ template <class Block, class T>
 void read_blocks(const stored_tensor& t, std::size_t first, std::span<T> into) {
   constexpr std::size_t most = 8192 / Block::size;  // at a time
   if (into.empty()) return;
-  std::size_t const last = first + into.size();
-  std::size_t const end = (last + Block::size - 1) / Block::size;
+  const std::size_t last = first + into.size();
+  const std::size_t end = (last + Block::size - 1) / Block::size;
   std::array<float, Block::size> elements;
   std::vector<std::uint8_t> some(std::min(end - first / Block::size, most) * Block::bytes);
   auto to = into.begin();
   for (std::size_t b = first / Block::size; b < end; b += most) {
-    std::size_t const now = std::min(end - b, most);
+    const std::size_t now = std::min(end - b, most);
     t.source->read(t.offset + b * Block::bytes,
                    std::as_writable_bytes(std::span(some.data(), now * Block::bytes)));
     for (std::size_t k = 0; k < now; ++k) {
-      std::size_t const begin = (b + k) * Block::size;
+      const std::size_t begin = (b + k) * Block::size;
       Block::decode(some.data() + k * Block::bytes, elements.data());
       to = std::copy(elements.data() + (std::max(first, begin) - begin),
                      elements.data() + (std::min(last, begin + Block::size) - begin), to);
@@ -78,7 +78,7 @@ void with_block(stored_type type, F f) {
 // for, unless they are in blocks. Does nothing for stored_type::other, which weft does not read.
 template <class F>
 void with_stored(stored_type type, F f) {
-  auto const same = [](auto x) { return x; };
+  const auto same = [](auto x) { return x; };
   switch (type) {
     case stored_type::float64:
       return f(double(), same);
@@ -119,7 +119,7 @@ void check_kind(const stored_tensor& t) {
   if (is_read_as<T>(t.type)) return;
   if (t.type == stored_type::other)
     throw error(place(t) + ", has elements of a type that weft does not read");
-  char const* const kind = std::same_as<T, bool>     ? "booleans"
+  const char* const kind = std::same_as<T, bool>     ? "booleans"
                            : std::same_as<T, float>  ? "floating-point numbers"
                            : std::same_as<T, double> ? "numbers"
                                                      : "integers";
@@ -141,7 +141,7 @@ namespace {
 // Reads elements from `first` on, which are in the tensor.
 template <class T>
 void read_elements(const stored_tensor& t, std::size_t first, std::span<T> into) {
-  detail::rounding_to_nearest const mode;
+  const detail::rounding_to_nearest mode;
   if constexpr (std::floating_point<T>)
     with_block(t.type, [&]<class Block>(Block) { read_blocks<Block>(t, first, into); });
   with_stored(t.type, [&]<class S>(S, auto number) {
@@ -150,7 +150,7 @@ void read_elements(const stored_tensor& t, std::size_t first, std::span<T> into)
     if constexpr (std::same_as<S, T>)
       return t.source->read(t.offset + first * sizeof(S), std::as_writable_bytes(into));
     for_each_stored<S>(t, first, into.size(), [&](std::size_t i, S stored) {
-      N const x = number(stored);
+      const N x = number(stored);
       if constexpr (std::same_as<N, std::int64_t> && std::same_as<T, std::int32_t>)
         if (!std::in_range<T>(x))
           throw error(place(t) + ": element " + std::to_string(i) + " is " + std::to_string(x) +

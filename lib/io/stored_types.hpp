@@ -48,7 +48,7 @@ inline constexpr std::array<type_entry, 22> stored_types{{{"F64", 64, stored_typ
 
 // The entry of a type that the format has, or a default.
 constexpr type_entry entry_of(stored_type type) {
-  for (type_entry const& e : stored_types)
+  for (const type_entry& e : stored_types)
     if (e.type == type) return e;
   return {};
 }
@@ -70,7 +70,7 @@ struct checked_size {
 };
 inline checked_size elements_of(const std::vector<std::size_t>& shape) {
   checked_size n;
-  for (std::size_t const extent : shape) n.times(extent);
+  for (const std::size_t extent : shape) n.times(extent);
   return n;
 }
 

@@ -32,7 +32,7 @@ file_content content_of(const std::filesystem::path& path) {
 void detail::sort_by_name(file_content& content) {
   auto& all = content.tensors;
   std::ranges::sort(all, {}, &stored_tensor::name);
-  auto const twice = std::ranges::adjacent_find(all, {}, &stored_tensor::name);
+  const auto twice = std::ranges::adjacent_find(all, {}, &stored_tensor::name);
   if (twice != all.end())
     throw error(content.name + ": the header has the name " + in_quotes(twice->name) + " twice");
 }
@@ -52,14 +52,14 @@ tensor_file::tensor_file(std::span<std::byte> memory, std::string name)
     : tensor_file(content_of(std::make_shared<const byte_source>(memory, std::move(name)))) {}
 
 const stored_tensor* tensor_file::find(std::string_view name) const {
-  auto const found =
+  const auto found =
       std::lower_bound(tensors_.begin(), tensors_.end(), name,
                        [](const stored_tensor& t, std::string_view n) { return t.name < n; });
   return found != tensors_.end() && found->name == name ? &*found : nullptr;
 }
 
 const stored_tensor& tensor_file::operator[](std::string_view name) const {
-  if (auto const* const t = find(name)) return *t;
+  if (const auto* const t = find(name)) return *t;
   throw error(name_ + ": there is no tensor " + in_quotes(name));
 }
 

@@ -9,11 +9,11 @@ std::vector<code_point> code_points(std::string_view text) {
   std::vector<code_point> all;
   while (!text.empty()) {
     auto at = text.begin();
-    utf::code_point const c = utf::utf_traits<char>::decode(at, text.end());
-    bool const valid = utf::is_valid_codepoint(c);
+    const utf::code_point c = utf::utf_traits<char>::decode(at, text.end());
+    const bool valid = utf::is_valid_codepoint(c);
     // The decoder reads past an invalid byte, to what may be valid.
-    std::size_t const size = valid ? static_cast<std::size_t>(at - text.begin()) : 1;
-    bool const control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+    const std::size_t size = valid ? static_cast<std::size_t>(at - text.begin()) : 1;
+    const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
     all.push_back({text.substr(0, size), valid && !control});
     text.remove_prefix(size);
   }
@@ -22,7 +22,7 @@ std::vector<code_point> code_points(std::string_view text) {
 
 std::string printable(std::string_view text) {
   std::string result;
-  for (code_point const& c : code_points(text)) result += c.printable ? c.bytes : "\uFFFD";
+  for (const code_point& c : code_points(text)) result += c.printable ? c.bytes : "\uFFFD";
   return result;
 }
 

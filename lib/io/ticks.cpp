@@ -17,32 +17,32 @@ std::string text(const char* format, int digits, double x) {
 
 // Formats a multiple of a step with the digits that distinguish it from its neighbours.
 std::string label(double at, double step, double greatest) {
-  double const exponent = std::floor(std::log10(step) + 1e-9);
+  const double exponent = std::floor(std::log10(step) + 1e-9);
   if (greatest < 1e6 && exponent > -6)
     return text("%.*f", static_cast<int>(std::max(0.0, -exponent)), at);
-  double const digits = std::floor(std::log10(greatest)) - exponent + 1;
+  const double digits = std::floor(std::log10(greatest)) - exponent + 1;
   return text("%.*g", static_cast<int>(std::clamp(digits, 1.0, 17.0)), at);
 }
 
 }  // namespace
 
 double round_step(double x) {
-  double const power = std::pow(10, std::floor(std::log10(x)));
+  const double power = std::pow(10, std::floor(std::log10(x)));
   // Tolerates rounding errors in a step that is round already.
-  for (double const digit : {1.0, 2.0, 5.0})
+  for (const double digit : {1.0, 2.0, 5.0})
     if (x <= digit * power * (1 + 1e-9)) return digit * power;
   return 10 * power;
 }
 
 std::vector<tick> ticks(double from, double to, double count, double least_step) {
   if (from == to) return {{from, text("%.*g", 4, from)}};
-  double const step = round_step(std::max((to - from) / count, least_step));
-  double const first = std::ceil(from / step - 1e-9);
-  double const last = std::floor(to / step + 1e-9);
-  double const greatest = std::max(std::abs(from), std::abs(to));
+  const double step = round_step(std::max((to - from) / count, least_step));
+  const double first = std::ceil(from / step - 1e-9);
+  const double last = std::floor(to / step + 1e-9);
+  const double greatest = std::max(std::abs(from), std::abs(to));
   std::vector<tick> all;
   for (double i = 0; i <= last - first; ++i) {
-    double const at = (first + i) * step + 0.0;  // never -0
+    const double at = (first + i) * step + 0.0;  // never -0
     all.push_back({at, label(at, step, greatest)});
   }
   return all;

@@ -58,7 +58,7 @@ class writer {
   void each(std::span<const T> values, F convert) {
     std::array<decltype(convert(T{})), 8192> some;
     while (!values.empty()) {
-      std::size_t const n = std::min(values.size(), some.size());
+      const std::size_t n = std::min(values.size(), some.size());
       std::transform(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n), some.begin(),
                      convert);
       raw(std::span<const typename decltype(some)::value_type>(some.data(), n));
@@ -87,17 +87,17 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
   json header = json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::size_t offset = 0;
-  for (auto const* t : tensors) {
-    std::string const where = file + ": tensor '" + t->name + "'";
-    std::size_t const count = std::visit([](auto values) { return values.size(); }, t->values);
-    detail::checked_size const size = detail::elements_of(t->shape);
+  for (const auto* t : tensors) {
+    const std::string where = file + ": tensor '" + t->name + "'";
+    const std::size_t count = std::visit([](auto values) { return values.size(); }, t->values);
+    const detail::checked_size size = detail::elements_of(t->shape);
     if (!size.fits || size.value != count)
       throw error(where + " has the shape " + detail::to_string(t->shape) + " and " +
                   std::to_string(count) + " elements");
     if (!becomes(*t)) throw error(where + ": its elements are not stored as that type");
     if (t->name == "__metadata__" || header.contains(t->name))
       throw error(where + ": the name is taken");
-    std::size_t const end = offset + count * detail::bytes_of(t->type);
+    const std::size_t end = offset + count * detail::bytes_of(t->type);
     header[t->name] = {
         {"dtype", detail::name_of(t->type)}, {"shape", t->shape}, {"data_offsets", {offset, end}}};
     offset = end;
@@ -109,7 +109,7 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
     throw error(file + ": " + e.what());
   }
   // Packed weights, which are mapped into memory, are aligned.
-  std::size_t const size = sizeof(std::uint64_t) + text.size();
+  const std::size_t size = sizeof(std::uint64_t) + text.size();
   text.append((alignment - size % alignment) % alignment, ' ');
   return text;
 }
@@ -120,21 +120,21 @@ void write_all(const std::string& name, const std::vector<tensor_to_store>& tens
                const std::map<std::string, std::string, std::less<>>& metadata, Out out) {
   // In order of decreasing alignment, which aligns all tensors.
   std::vector<const tensor_to_store*> order;
-  for (auto const& t : tensors) order.push_back(&t);
-  auto const width = [](auto const* t) {
-    auto const* const bytes = std::get_if<std::span<const std::byte>>(&t->values);
+  for (const auto& t : tensors) order.push_back(&t);
+  const auto width = [](const auto* t) {
+    const auto* const bytes = std::get_if<std::span<const std::byte>>(&t->values);
     return bytes != nullptr && bytes->size() % alignment == 0 ? alignment
                                                               : detail::bytes_of(t->type);
   };
   std::ranges::sort(order, [&](auto* a, auto* b) {
     return width(a) != width(b) ? width(a) > width(b) : a < b;  // else as they were given
   });
-  std::string const text = header_of(order, metadata, name);
-  std::uint64_t const size = text.size();
+  const std::string text = header_of(order, metadata, name);
+  const std::uint64_t size = text.size();
   out(std::as_bytes(std::span(&size, 1)));
   out(std::as_bytes(std::span(text)));
   writer all(out);
-  for (auto const* t : order) all.write(*t);
+  for (const auto* t : order) all.write(*t);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class program_hash {
   }
   void add(const kernels::dropout_params& d) { numbers(d.stream, d.threshold); }
   void add(const attention_ref& a, int loops) {
-    for (auto const* o : {&a.query,
+    for (const auto* o : {&a.query,
                           &a.key,
                           &a.value,
                           &a.mask,
@@ -54,7 +54,7 @@ class program_hash {
     numbers(std::bit_cast<std::int64_t>(s.scalar), std::bit_cast<std::int64_t>(s.scale));
     add(s.axis);
     for (int f = 0; f < s.fused_count; ++f) {
-      kernels::fused_op const& op = p_->fused_ops[s.first_fused + f];
+      const kernels::fused_op& op = p_->fused_ops[s.first_fused + f];
       numbers(static_cast<int>(op.kind), static_cast<int>(op.type), op.from[0], op.from[1],
               op.from[2]);
       add(op.drop);
@@ -63,12 +63,12 @@ class program_hash {
       add(p_->attentions[s.attention], s.loops);
   }
   std::uint64_t value() {
-    for (parameter_ref const& p : p_->parameters) {
+    for (const parameter_ref& p : p_->parameters) {
       of_.add(p_->name(p.name));
       numbers(p.offset, p.rank);
       for (int a = 0; a < p.rank; ++a) numbers(p.extent[a]);
     }
-    for (input_ref const& i : p_->inputs) {
+    for (const input_ref& i : p_->inputs) {
       of_.add(p_->name(i.name));
       numbers(static_cast<int>(i.type), i.rank);
       for (int a = 0; a < i.rank; ++a) {
@@ -76,8 +76,8 @@ class program_hash {
         of_.add(p_->name(i.axis_name[a]));
       }
     }
-    for (loop_ref const& l : p_->loops) numbers(l.first, l.last, l.backwards);
-    for (instruction const& s : p_->instructions) add(s);
+    for (const loop_ref& l : p_->loops) numbers(l.first, l.last, l.backwards);
+    for (const instruction& s : p_->instructions) add(s);
     of_.add(std::string_view(reinterpret_cast<const char*>(p_->constants.begin()),
                              p_->constants.size()));
     return of_.value();
@@ -119,8 +119,8 @@ std::string_view version() noexcept {
 
 void agreement::check(const communicator& ranks) const {
   std::string failure;
-  for (auto const& [what, hash] : of_) {
-    auto const all = ranks.all(hash);
+  for (const auto& [what, hash] : of_) {
+    const auto all = ranks.all(hash);
     if (failure.empty() && hash != all.front()) failure = what + " than rank 0";
   }
   ranks.agree(failure);

@@ -70,16 +70,16 @@ void communicator::broadcast(std::span<std::byte> bytes, int root) const {
 }
 
 void communicator::gather(std::span<const std::byte> mine, std::span<std::byte> all) const {
-  auto const size = static_cast<int>(mine.size());
+  const auto size = static_cast<int>(mine.size());
   check_mpi(MPI_Allgather(mine.data(), size, MPI_BYTE, all.data(), size, MPI_BYTE, handle()),
             "MPI_Allgather");
 }
 
 void communicator::agree(const std::string& failure) const {
-  auto const sizes = all(static_cast<std::uint64_t>(failure.size()));
-  auto const failed = std::ranges::find_if(sizes, [](std::uint64_t n) { return n > 0; });
+  const auto sizes = all(static_cast<std::uint64_t>(failure.size()));
+  const auto failed = std::ranges::find_if(sizes, [](std::uint64_t n) { return n > 0; });
   if (failed == sizes.end()) return;
-  auto const rank = static_cast<int>(failed - sizes.begin());
+  const auto rank = static_cast<int>(failed - sizes.begin());
   std::string text = failure;
   text.resize(*failed);
   broadcast(std::as_writable_bytes(std::span(text)), rank);
@@ -106,7 +106,7 @@ int mpi_main(int argc, char** argv, const std::function<int(const communicator&)
   }
   int status = 1;
   {
-    communicator const ranks(MPI_COMM_WORLD);
+    const communicator ranks(MPI_COMM_WORLD);
     ranks.shared_->guarded = true;
     try {
       if (provided < MPI_THREAD_SERIALIZED)

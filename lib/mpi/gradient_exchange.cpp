@@ -29,7 +29,7 @@ void add_to(float* to, const float* more, std::size_t n) noexcept {
 // The floats of a bucket of whole blocks: enough for each rank to have a block.
 std::size_t least_for(std::span<const gradient_block> blocks, int ranks) {
   std::size_t longest = 0;
-  for (gradient_block const& b : blocks) longest = std::max(longest, b.end - b.begin);
+  for (const gradient_block& b : blocks) longest = std::max(longest, b.end - b.begin);
   return std::min(most_in_bucket,
                   std::max(least_in_bucket, static_cast<std::size_t>(ranks) * longest));
 }
@@ -39,7 +39,7 @@ std::size_t least_for(std::span<const gradient_block> blocks, int ranks) {
 std::vector<gradient_bucket> buckets_of(std::span<const gradient_block> blocks, std::size_t least) {
   std::vector<gradient_bucket> buckets;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    bool const full = buckets.empty() || blocks[b].begin != blocks[b - 1].end ||
+    const bool full = buckets.empty() || blocks[b].begin != blocks[b - 1].end ||
                       blocks[b].begin - blocks[buckets.back().first].begin >= least ||
                       blocks[b].end - blocks[buckets.back().first].begin > most_in_bucket;
     if (full) buckets.push_back({b, b, 0});
@@ -58,14 +58,14 @@ gradient_exchange::gradient_exchange(communicator ranks, std::span<float> gradie
                           keeps_segments ? least_for(blocks_, ranks_.size()) : least_in_bucket)),
       owner_(blocks_.size()),
       keeps_segments_(keeps_segments) {
-  for (gradient_bucket const& b : buckets_) {
+  for (const gradient_bucket& b : buckets_) {
     auto& sizes = size_.emplace_back();
     auto& begins = begin_.emplace_back();
     for (int r = 0; r < ranks_.size(); ++r) {
-      auto const [first, last] = blocks_of(b, r);
+      const auto [first, last] = blocks_of(b, r);
       std::fill(owner_.begin() + static_cast<std::ptrdiff_t>(first),
                 owner_.begin() + static_cast<std::ptrdiff_t>(last), r);
-      segment_range const s = segment(b, r);
+      const segment_range s = segment(b, r);
       sizes.push_back(static_cast<int>(s.size()));
       begins.push_back(static_cast<int>(s.begin - blocks_[b.first].begin));
     }
@@ -79,9 +79,9 @@ gradient_exchange::gradient_exchange(communicator ranks, std::span<float> gradie
 }
 
 segment_range segment_of(std::size_t begin, std::size_t n, std::size_t unit, int rank, int ranks) {
-  std::size_t const units = (n + unit - 1) / unit;
-  auto const at = [&](int r) {
-    auto const all = static_cast<std::size_t>(ranks), before = static_cast<std::size_t>(r);
+  const std::size_t units = (n + unit - 1) / unit;
+  const auto at = [&](int r) {
+    const auto all = static_cast<std::size_t>(ranks), before = static_cast<std::size_t>(r);
     return begin + std::min(n, units * before / all * unit);
   };
   return {at(rank), at(rank + 1)};
@@ -92,24 +92,24 @@ segment_range gradient_exchange::blocks_of(const gradient_bucket& b, int rank) c
 }
 
 segment_range gradient_exchange::segment(const gradient_bucket& b, int rank) const {
-  std::size_t const begin = blocks_[b.first].begin;
+  const std::size_t begin = blocks_[b.first].begin;
   constexpr std::size_t line = 16;  // floats of a cache line
   if (!keeps_segments_)
     return segment_of(begin, blocks_[b.last - 1].end - begin, line, rank, ranks_.size());
-  auto const [first, last] = blocks_of(b, rank);
+  const auto [first, last] = blocks_of(b, rank);
   if (first == last) return {begin, begin};
   return {blocks_[first].begin, blocks_[last - 1].end};
 }
 
 std::string gradient_exchange::explained(const program& p) const {
   std::string text;
-  auto const all = static_cast<int>(p.instructions.size());
-  for (transfer const& t : transfers_) {
-    gradient_bucket const& b = buckets_[t.bucket];
-    std::size_t const begin = blocks_[b.first].begin, end = blocks_[b.last - 1].end;
+  const auto all = static_cast<int>(p.instructions.size());
+  for (const transfer& t : transfers_) {
+    const gradient_bucket& b = buckets_[t.bucket];
+    const std::size_t begin = blocks_[b.first].begin, end = blocks_[b.last - 1].end;
     std::string_view first, last;
-    for (parameter_ref const& parameter : p.parameters) {
-      std::size_t const at = parameter.offset / sizeof(float);
+    for (const parameter_ref& parameter : p.parameters) {
+      const std::size_t at = parameter.offset / sizeof(float);
       if (at >= end || at + parameter.size <= begin) continue;
       if (first.empty()) first = p.name(parameter.name);
       last = p.name(parameter.name);
@@ -145,16 +145,16 @@ void gradient_exchange::check(int returned, const char* called) const noexcept {
 }
 
 float* gradient_exchange::partial_sum(const transfer& t, int rank, int number) const {
-  segment_range const own = segment(buckets_[t.bucket], ranks_.rank());
+  const segment_range own = segment(buckets_[t.bucket], ranks_.rank());
   if (rank == ranks_.rank()) return buffer(number) + own.begin;
-  auto const at = first_received_[static_cast<std::size_t>(rank)] + number;
+  const auto at = first_received_[static_cast<std::size_t>(rank)] + number;
   return t.received + static_cast<std::size_t>(at) * own.size();
 }
 
 void gradient_exchange::begin(const sharding& cut) {
   cut_ = &cut;
   int most = 0;
-  for (tree_step const& s : cut.within)
+  for (const tree_step& s : cut.within)
     if (s.rank == ranks_.rank()) most = std::max(most, s.buffer + 1);
   while (static_cast<int>(buffers_.size()) < most)
     buffers_.push_back(allocate(gradients_.size_bytes()));
@@ -165,7 +165,7 @@ void gradient_exchange::begin(const sharding& cut) {
     if (static_cast<int>(r) != ranks_.rank())
       others += static_cast<std::size_t>(cut.partial_sums[r]);
   }
-  std::size_t const needed = others * own_floats_ * sizeof(float);
+  const std::size_t needed = others * own_floats_ * sizeof(float);
   if (needed > received_bytes_) {
     received_ = allocate(needed);
     received_bytes_ = needed;
@@ -175,9 +175,9 @@ void gradient_exchange::begin(const sharding& cut) {
 }
 
 void gradient_exchange::add(std::size_t bucket, const tree_step& step) noexcept {
-  gradient_bucket const& b = buckets_[bucket];
-  std::size_t const begin = blocks_[b.first].begin, n = blocks_[b.last - 1].end - begin;
-  shard const& of = cut_->shards[static_cast<std::size_t>(step.shard)];
+  const gradient_bucket& b = buckets_[bucket];
+  const std::size_t begin = blocks_[b.first].begin, n = blocks_[b.last - 1].end - begin;
+  const shard& of = cut_->shards[static_cast<std::size_t>(step.shard)];
   int top = step.buffer;
   scale(buffer(top) + begin, gradients_.data() + begin, n, static_cast<float>(cut_->share(of)));
   for (int m = 0; m < step.merges; ++m, --top)
@@ -193,18 +193,18 @@ void gradient_exchange::send_next() noexcept {
 }
 
 void gradient_exchange::send_segments(transfer& t) noexcept {
-  gradient_bucket const& b = buckets_[t.bucket];
-  auto const tag = static_cast<int>(t.bucket % 32768);  // MPI promises as many
-  auto const sums = [&](int rank) { return cut_->partial_sums[static_cast<std::size_t>(rank)]; };
-  auto const own = static_cast<int>(segment(b, ranks_.rank()).size());
+  const gradient_bucket& b = buckets_[t.bucket];
+  const auto tag = static_cast<int>(t.bucket % 32768);  // MPI promises as many
+  const auto sums = [&](int rank) { return cut_->partial_sums[static_cast<std::size_t>(rank)]; };
+  const auto own = static_cast<int>(segment(b, ranks_.rank()).size());
   for (int i = 1; i < ranks_.size(); ++i) {
     // Each rank begins with another one, so that none gets everything at once.
-    int const other = (ranks_.rank() + i) % ranks_.size();
+    const int other = (ranks_.rank() + i) % ranks_.size();
     for (int p = 0; own > 0 && p < sums(other); ++p, next_received_ += own)
       check(MPI_Irecv(partial_sum(t, other, p), own, MPI_FLOAT, other, tag, ranks_.handle(),
                       &t.receives.emplace_back()),
             "MPI_Irecv");
-    segment_range const s = segment(b, other);
+    const segment_range s = segment(b, other);
     for (int p = 0; s.size() > 0 && p < sums(ranks_.rank()); ++p)
       check(MPI_Isend(buffer(p) + s.begin, static_cast<int>(s.size()), MPI_FLOAT, other, tag,
                       ranks_.handle(), &t.sends.emplace_back()),
@@ -213,13 +213,13 @@ void gradient_exchange::send_segments(transfer& t) noexcept {
 }
 
 void gradient_exchange::add_partial_sums(const transfer& t) noexcept {
-  gradient_bucket const& b = buckets_[t.bucket];
-  segment_range const own = segment(b, ranks_.rank());
+  const gradient_bucket& b = buckets_[t.bucket];
+  const segment_range own = segment(b, ranks_.rank());
   stack_.clear();
-  for (tree_step const& s : cut_->above) {
+  for (const tree_step& s : cut_->above) {
     stack_.push_back(partial_sum(t, s.rank, s.buffer));
     for (int m = 0; m < s.merges; ++m) {
-      float const* const more = stack_.back();
+      const float* const more = stack_.back();
       stack_.pop_back();
       add_to(stack_.back(), more, own.size());
     }
@@ -233,7 +233,7 @@ void gradient_exchange::add_partial_sums(const transfer& t) noexcept {
 }
 
 bool gradient_exchange::complete(std::vector<MPI_Request>& requests, bool waits) const noexcept {
-  auto const n = static_cast<int>(requests.size());
+  const auto n = static_cast<int>(requests.size());
   int done = 1;
   if (waits)
     check(MPI_Waitall(n, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
@@ -258,9 +258,9 @@ void gradient_exchange::run(engine& e, const tree_step& step, bool is_last) noex
     });
     return;
   }
-  auto const send_finished = [&](int instruction) noexcept {
+  const auto send_finished = [&](int instruction) noexcept {
     for (; sent_ < transfers_.size(); send_next()) {
-      std::size_t const bucket = transfers_[sent_].bucket;
+      const std::size_t bucket = transfers_[sent_].bucket;
       if (buckets_[bucket].finished_by > instruction) break;
       add(bucket, step);
     }
@@ -297,8 +297,8 @@ void gradient_exchange::gather_segments(std::span<float> floats) const noexcept 
 void gradient_exchange::gather_segments(std::span<float> floats, int root) const noexcept {
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     float* const all = floats.data() + blocks_[buckets_[i].first].begin;
-    auto const own = static_cast<std::size_t>(ranks_.rank());
-    bool const is_root = ranks_.rank() == root;
+    const auto own = static_cast<std::size_t>(ranks_.rank());
+    const bool is_root = ranks_.rank() == root;
     check(MPI_Gatherv(is_root ? MPI_IN_PLACE : static_cast<const void*>(all + begin_[i][own]),
                       size_[i][own], MPI_FLOAT, all, size_[i].data(), begin_[i].data(), MPI_FLOAT,
                       root, ranks_.handle()),

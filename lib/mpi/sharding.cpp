@@ -11,7 +11,7 @@ namespace {
 
 // The first example of shard s of S: n s / S, without overflow.
 std::size_t begin_of_shard(std::size_t n, int s, int S) {
-  auto const at = static_cast<std::size_t>(s), all = static_cast<std::size_t>(S);
+  const auto at = static_cast<std::size_t>(s), all = static_cast<std::size_t>(S);
   return n / all * at + n % all * at / all;
 }
 
@@ -36,17 +36,17 @@ std::vector<shard> shards_of_parts(std::span<const std::size_t> begin, std::size
   std::vector<int> ranks;
   for (std::size_t r = 0; r + 1 < begin.size(); ++r)
     if (begin[r] < begin[r + 1]) ranks.push_back(static_cast<int>(r));
-  auto const count = static_cast<int>(ranks.size());
+  const auto count = static_cast<int>(ranks.size());
   std::vector<shard> cut;
   int first = 0;
   for (int i = 0; i < count; ++i) {
-    auto const r = static_cast<std::size_t>(ranks[static_cast<std::size_t>(i)]);
-    std::size_t const size = begin[r + 1] - begin[r];
-    auto const wanted = static_cast<int>(
+    const auto r = static_cast<std::size_t>(ranks[static_cast<std::size_t>(i)]);
+    const std::size_t size = begin[r + 1] - begin[r];
+    const auto wanted = static_cast<int>(
         static_cast<double>(begin[r + 1]) / static_cast<double>(n) * shard_count + 0.5);
     // At least one shard is left for each of the ranks after this one.
-    int const last = std::clamp(wanted, first + 1, shard_count - (count - 1 - i));
-    int const own = last - first;
+    const int last = std::clamp(wanted, first + 1, shard_count - (count - 1 - i));
+    const int own = last - first;
     for (int s = 0; s < own; ++s)
       cut.push_back(
           {first + s,
@@ -65,17 +65,17 @@ class tree {
   // Adds the steps of a subtree. Returns whether it has shards with examples.
   bool add(std::size_t first, std::size_t last, int lowest, int width) {
     if (first == last) return false;
-    bool const whole = s_->shards[first].rank == s_->shards[last - 1].rank;
+    const bool whole = s_->shards[first].rank == s_->shards[last - 1].rank;
     if (whole) {
       add_within(first, last, lowest, width);
-      auto const rank = s_->shards[first].rank;
+      const auto rank = s_->shards[first].rank;
       int& sums = s_->partial_sums[static_cast<std::size_t>(rank)];
       s_->above.push_back({static_cast<int>(first), rank, sums++, 0});
       return true;
     }
-    std::size_t const middle = split(first, last, lowest + width / 2);
-    bool const left = add(first, middle, lowest, width / 2);
-    bool const right = add(middle, last, lowest + width / 2, width / 2);
+    const std::size_t middle = split(first, last, lowest + width / 2);
+    const bool left = add(first, middle, lowest, width / 2);
+    const bool right = add(middle, last, lowest + width / 2, width / 2);
     if (left && right) ++s_->above.back().merges;
     return left || right;
   }
@@ -89,12 +89,12 @@ class tree {
   void add_within(std::size_t first, std::size_t last, int lowest, int width, int depth = 0) {
     if (first == last) return;
     if (last - first == 1) {
-      auto const rank = s_->shards[first].rank;
-      int const below = s_->partial_sums[static_cast<std::size_t>(rank)];
+      const auto rank = s_->shards[first].rank;
+      const int below = s_->partial_sums[static_cast<std::size_t>(rank)];
       s_->within.push_back({static_cast<int>(first), rank, below + depth, 0});
       return;
     }
-    std::size_t const middle = split(first, last, lowest + width / 2);
+    const std::size_t middle = split(first, last, lowest + width / 2);
     add_within(first, middle, lowest, width / 2, depth);
     add_within(middle, last, lowest + width / 2, width / 2, depth + (middle > first));
     if (first < middle && middle < last) ++s_->within.back().merges;
@@ -112,10 +112,10 @@ example_range part_of(std::size_t n, int rank, int ranks, int shard_count) {
 
 sharding::sharding(std::span<const std::size_t> examples_of_ranks, int shard_count) {
   std::vector<std::size_t> begin{0};
-  for (std::size_t const n : examples_of_ranks) begin.push_back(begin.back() + n);
+  for (const std::size_t n : examples_of_ranks) begin.push_back(begin.back() + n);
   examples = begin.back();
   if (examples == 0) throw error("distributed: no rank has an example");
-  auto const with = std::ranges::count_if(examples_of_ranks, [](std::size_t n) { return n > 0; });
+  const auto with = std::ranges::count_if(examples_of_ranks, [](std::size_t n) { return n > 0; });
   if (with > shard_count)
     throw error("distributed: " + std::to_string(with) +
                 " ranks have examples, and the batch is "
@@ -124,7 +124,7 @@ sharding::sharding(std::span<const std::size_t> examples_of_ranks, int shard_cou
   if (parts_end_between_shards(begin, examples, shard_count)) {
     std::size_t r = 0;
     for (int s = 0; s < shard_count; ++s) {
-      example_range const range{begin_of_shard(examples, s, shard_count),
+      const example_range range{begin_of_shard(examples, s, shard_count),
                                 begin_of_shard(examples, s + 1, shard_count)};
       if (range.size() == 0) continue;
       while (begin[r + 1] <= range.begin) ++r;

@@ -23,7 +23,7 @@ binding bind_range(const program& p, const input_ref& input, const void* data, s
   binding b{.data = data};
   std::ptrdiff_t stride = 1;
   for (int a = input.rank - 1; a >= 0; --a) {
-    auto const at = static_cast<std::size_t>(a);
+    const auto at = static_cast<std::size_t>(a);
     b.length[at] = a == unknown ? size / row : input.extent[a].most;
     b.stride[at] = stride;
     stride *= static_cast<std::ptrdiff_t>(b.length[at]);

@@ -24,34 +24,34 @@ using lengths_array = std::array<std::size_t, max_lengths>;
 template <class Set>
 void follow_rules(const program& p, lengths_array& lengths, Set set) {
   std::array<bool, max_rules> done{};
-  auto const unknown_source = [&](const length_rule_ref& rule) {
+  const auto unknown_source = [&](const length_rule_ref& rule) {
     for (int s = 0; s < rule.source_count; ++s)
       if (lengths[static_cast<std::size_t>(rule.sources[s])] == unknown)
         return int{rule.sources[s]};
     return -1;
   };
-  auto const apply = [&](const length_rule_ref& rule) {
+  const auto apply = [&](const length_rule_ref& rule) {
     std::int64_t sum = rule.add;
     for (int s = 0; s < rule.source_count; ++s)
       sum += static_cast<std::int64_t>(lengths[static_cast<std::size_t>(rule.sources[s])]);
     sum = std::max<std::int64_t>(
         sum, 0);  // a slice that starts after the end is rejected where it is used
-    auto const where = [&] {
+    const auto where = [&] {
       return "axis " + std::string(p.name(p.lengths[rule.target].name)) + " made from others";
     };
     if (!rule.rounds_down && sum * rule.multiply % rule.divide != 0)
       throw error(where() + ": " + std::to_string(sum) + " elements do not make rows of " +
                   std::to_string(rule.divide));
-    auto const target = static_cast<std::size_t>(rule.target);
+    const auto target = static_cast<std::size_t>(rule.target);
     set(target, static_cast<std::size_t>(sum * rule.multiply / rule.divide), p.lengths[target].name,
         where);
   };
   for (std::size_t left = p.rules.size(); left > 0;) {
-    std::size_t const before = left;
+    const std::size_t before = left;
     int stuck = -1;
     for (std::size_t i = 0; i < p.rules.size(); ++i) {
       if (done[i]) continue;
-      if (int const source = unknown_source(p.rules[i]); source >= 0) {
+      if (const int source = unknown_source(p.rules[i]); source >= 0) {
         if (stuck < 0) stuck = source;
         continue;
       }
@@ -60,7 +60,7 @@ void follow_rules(const program& p, lengths_array& lengths, Set set) {
       --left;
     }
     if (left == before) {
-      auto const source = static_cast<std::size_t>(stuck);
+      const auto source = static_cast<std::size_t>(stuck);
       lengths[source] = p.lengths[source].most;
     }
   }
@@ -78,8 +78,8 @@ void engine::find_lengths(std::span<const binding> arguments,
                           std::array<std::size_t, max_lengths>& lengths) const {
   lengths.fill(unknown);
   // `where` builds its text only on an error: a run allocates nothing.
-  auto const set = [&](std::size_t slot, std::size_t value, name_ref called, auto where) {
-    length_ref const& axis = p_->lengths[slot];
+  const auto set = [&](std::size_t slot, std::size_t value, name_ref called, auto where) {
+    const length_ref& axis = p_->lengths[slot];
     if (value > axis.most)
       throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
                   std::to_string(value) + ", and may have at most " + std::to_string(axis.most));
@@ -93,11 +93,11 @@ void engine::find_lengths(std::span<const binding> arguments,
     lengths[slot] = value;
   };
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    input_ref const& input = p_->inputs[i];
-    auto const where = [&] { return "argument " + quoted(p_->name(input.name)); };
+    const input_ref& input = p_->inputs[i];
+    const auto where = [&] { return "argument " + quoted(p_->name(input.name)); };
     for (int a = 0; a < input.rank; ++a) {
-      extent_ref const& e = input.extent[a];
-      std::size_t const given = arguments[i].length[static_cast<std::size_t>(a)];
+      const extent_ref& e = input.extent[a];
+      const std::size_t given = arguments[i].length[static_cast<std::size_t>(a)];
       if (!e.fixed())
         set(e.slot(), given, input.axis_name[a], where);
       else if (given != e.most)
@@ -109,7 +109,7 @@ void engine::find_lengths(std::span<const binding> arguments,
   follow_rules(*p_, lengths, set);
   for (std::size_t i = 0; i < p_->lengths.size(); ++i)
     if (lengths[i] == unknown) lengths[i] = p_->lengths[i].most;
-  for (min_length const& r : p_->requirements)
+  for (const min_length& r : p_->requirements)
     if (lengths[static_cast<std::size_t>(r.slot)] < r.least)
       throw error("axis " + std::string(p_->name(p_->lengths[r.slot].name)) + " has length " +
                   std::to_string(lengths[static_cast<std::size_t>(r.slot)]) +
@@ -152,7 +152,7 @@ strides planned(const input_ref& input) {
 
 // What an index, a length or the start of a write has to be.
 std::string bounds_of(const index_check& check, std::string_view axis, std::size_t length) {
-  std::string const of = std::string(axis) + " is ", number = std::to_string(length);
+  const std::string of = std::string(axis) + " is ", number = std::to_string(length);
   switch (check.of) {
     case checked_as::index:
       return "an index into axis " + of + "less than " + number + " and not negative";
@@ -169,8 +169,8 @@ std::string bounds_of(const index_check& check, std::string_view axis, std::size
 
 void engine::check_indices(const index_check& check, const binding& argument,
                            const std::array<std::size_t, max_lengths>& lengths) const {
-  input_ref const& input = p_->inputs[static_cast<std::size_t>(check.input)];
-  auto const* data = static_cast<const std::int32_t*>(argument.data);
+  const input_ref& input = p_->inputs[static_cast<std::size_t>(check.input)];
+  const auto* data = static_cast<const std::int32_t*>(argument.data);
   std::array<std::size_t, max_rank> length{};
   strides row_major{};  // the position of an element in the argument, for the message
   std::ptrdiff_t next = 1, first = 0;
@@ -181,11 +181,11 @@ void engine::check_indices(const index_check& check, const binding& argument,
     first += row_major[a] * static_cast<std::ptrdiff_t>(check.first[a]);
     data += argument.stride[a] * static_cast<std::ptrdiff_t>(check.first[a]);
   }
-  std::size_t const length_of_axis = check.axis.in(lengths.data());
-  std::size_t const most = length_of_axis + (check.of == checked_as::length ? 1 : 0);
+  const std::size_t length_of_axis = check.axis.in(lengths.data());
+  const std::size_t most = length_of_axis + (check.of == checked_as::length ? 1 : 0);
   for_each_index(input.rank, length, argument.stride, row_major,
                  [&](std::ptrdiff_t at, std::ptrdiff_t position) {
-                   std::int32_t const index = data[at];
+                   const std::int32_t index = data[at];
                    if (index < 0 || static_cast<std::size_t>(index) >= most)
                      throw error("argument " + quoted(p_->name(input.name)) + ": element " +
                                  std::to_string(first + position) + " is " + std::to_string(index) +
@@ -195,26 +195,26 @@ void engine::check_indices(const index_check& check, const binding& argument,
 }
 
 void engine::check_computed(const instruction& s, std::ptrdiff_t place) const noexcept {
-  bool const writes = s.run == kernel::update_rows;
-  operand_ref const &indices = s.operand[2], &counts = s.operand[s.operands > 3 ? 3 : 2];
-  auto const* const data = reinterpret_cast<const std::int32_t*>(address(indices, place));
-  auto const* const count = reinterpret_cast<const std::int32_t*>(address(counts, place));
+  const bool writes = s.run == kernel::update_rows;
+  const operand_ref &indices = s.operand[2], &counts = s.operand[s.operands > 3 ? 3 : 2];
+  const auto* const data = reinterpret_cast<const std::int32_t*>(address(indices, place));
+  const auto* const count = reinterpret_cast<const std::int32_t*>(address(counts, place));
   std::array<std::size_t, max_rank> extent{};
   strides stride{}, stride_of_counts{};
   int loops = 0;
   for (int l = 0; l < s.loops; ++l) {
-    std::size_t const here = length(s.extent[l]);
+    const std::size_t here = length(s.extent[l]);
     if (here == 0) return;  // nothing is used
     if (indices.stride[l] == 0 && counts.stride[l] == 0) continue;
     extent[static_cast<std::size_t>(loops)] = here;
     stride_of_counts[static_cast<std::size_t>(loops)] = counts.stride[l];
     stride[static_cast<std::size_t>(loops++)] = indices.stride[l];
   }
-  auto const most = static_cast<std::int64_t>(length(s.axis));
-  auto const rows =
+  const auto most = static_cast<std::int64_t>(length(s.axis));
+  const auto rows =
       writes ? static_cast<std::int64_t>(length(s.extent[std::countr_zero(s.over)])) : 1;
   for_each_index(loops, extent, stride, stride_of_counts, [&](std::ptrdiff_t at, std::ptrdiff_t n) {
-    std::int64_t const first = data[at], some = s.operands > 3 ? count[n] : rows;
+    const std::int64_t first = data[at], some = s.operands > 3 ? count[n] : rows;
     if (first < 0 || some < 0 || some > rows || first + some > most)
       outside_.store(static_cast<std::uint64_t>(s.check) << 32 | static_cast<std::uint32_t>(first),
                      std::memory_order_relaxed);
@@ -222,8 +222,8 @@ void engine::check_computed(const instruction& s, std::ptrdiff_t place) const no
 }
 
 void engine::refuse_outside() {
-  std::uint64_t const found = outside_.exchange(outside_in_all_runs_);
-  index_check const& check = p_->index_checks[(found >> 32) - 1];
+  const std::uint64_t found = outside_.exchange(outside_in_all_runs_);
+  const index_check& check = p_->index_checks[(found >> 32) - 1];
   throw error("a computed " + std::string(check.of == checked_as::index ? "index" : "place") +
               " is " + std::to_string(static_cast<std::int32_t>(found)) + ", and " +
               bounds_of(check, p_->name(check.axis_name), check.axis.in(lengths_.data())));
@@ -232,13 +232,13 @@ void engine::refuse_outside() {
 // Checks the start and the count of each write, for every index of their axes.
 void engine::check_writes(std::span<const binding> arguments,
                           const std::array<std::size_t, max_lengths>& lengths) const {
-  for (bounds_check const& r : p_->writes) {
-    auto const rows = static_cast<std::int64_t>(r.rows.in(lengths.data()));
-    auto const room = static_cast<std::int64_t>(r.room.in(lengths.data()));
+  for (const bounds_check& r : p_->writes) {
+    const auto rows = static_cast<std::int64_t>(r.rows.in(lengths.data()));
+    const auto room = static_cast<std::int64_t>(r.room.in(lengths.data()));
     std::array<std::size_t, max_rank> length{};
     for (int l = 0; l < r.loops; ++l)
       length[static_cast<std::size_t>(l)] = r.extent[l].in(lengths.data());
-    auto const strides_of = [&](const host_scalar& k) {
+    const auto strides_of = [&](const host_scalar& k) {
       strides s{};
       for (std::size_t l = 0; l < static_cast<std::size_t>(r.loops); ++l)
         s[l] = k.input < 0     ? k.stride[l]
@@ -247,25 +247,25 @@ void engine::check_writes(std::span<const binding> arguments,
                                      .stride[static_cast<std::size_t>(k.axis[l])];
       return s;
     };
-    auto const number = [&](const host_scalar& k, std::ptrdiff_t at) {
+    const auto number = [&](const host_scalar& k, std::ptrdiff_t at) {
       const void* const data = k.input < 0 ? memory_.workspace + k.offset
                                            : arguments[static_cast<std::size_t>(k.input)].data;
       return std::int64_t{static_cast<const std::int32_t*>(data)[at]};
     };
-    auto const called = [&](const host_scalar& k) {
+    const auto called = [&](const host_scalar& k) {
       return (k.input < 0 ? "state " : "argument ") + quoted(p_->name(k.name));
     };
     std::size_t element = 0;
     for_each_index(
         r.loops, length, strides_of(r.at), strides_of(r.count),
         [&](std::ptrdiff_t at, std::ptrdiff_t count) {
-          std::int64_t const some = r.count.is_known ? number(r.count, count) : rows;
+          const std::int64_t some = r.count.is_known ? number(r.count, count) : rows;
           if (some < 0 || some > rows)
             throw error(called(r.count) + ": element " + std::to_string(element) + " is " +
                         std::to_string(some) + ", and the rows along axis " +
                         std::string(p_->name(r.rows_name)) + " are " + std::to_string(rows));
           if (r.at.is_known)
-            if (std::int64_t const first = number(r.at, at); first < 0 || first + some > room)
+            if (const std::int64_t first = number(r.at, at); first < 0 || first + some > room)
               throw error(called(r.at) + ": element " + std::to_string(element) + " is " +
                           std::to_string(first) + ", and from there is no room for " +
                           std::to_string(some) + " more along axis " +
@@ -279,14 +279,14 @@ void engine::check_writes(std::span<const binding> arguments,
 // An argument with the planned strides is read in place; another one is copied to the staging
 // buffer, which has them.
 const std::byte* engine::stage(const input_ref& input, const binding& argument) const noexcept {
-  auto const* const data = static_cast<const std::byte*>(argument.data);
-  strides const plan = planned(input);
+  const auto* const data = static_cast<const std::byte*>(argument.data);
+  const strides plan = planned(input);
   bool same = true;
   for (std::size_t a = 0; a < static_cast<std::size_t>(input.rank); ++a)
     same = same && (argument.stride[a] == plan[a] || argument.length[a] <= 1);
   if (same) return data;
   std::byte* const staging = memory_.workspace + input.staging;
-  std::ptrdiff_t const size = bytes(input.type);
+  const std::ptrdiff_t size = bytes(input.type);
   for_each_index(input.rank, argument.length, argument.stride, plan,
                  [&](std::ptrdiff_t from, std::ptrdiff_t to) {
                    std::memcpy(staging + to * size, data + from * size,
@@ -296,17 +296,17 @@ const std::byte* engine::stage(const input_ref& input, const binding& argument) 
 }
 
 void engine::bind(std::span<const binding> arguments) {
-  std::int64_t const begin = recording_.expired() ? 0 : recording::now();
+  const std::int64_t begin = recording_.expired() ? 0 : recording::now();
   std::array<std::size_t, max_lengths> lengths{};
   find_lengths(arguments, lengths);
-  for (index_check const& check : p_->index_checks)
+  for (const index_check& check : p_->index_checks)
     if (check.input >= 0)
       check_indices(check, arguments[static_cast<std::size_t>(check.input)], lengths);
   check_writes(arguments, lengths);
   lengths_ = lengths;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     inputs_[i] = stage(p_->inputs[i], arguments[i]);
-  if (auto const r = recorded()) r->bound(recording::now() - begin);
+  if (const auto r = recorded()) r->bound(recording::now() - begin);
 }
 
 }  // namespace weft

@@ -29,9 +29,9 @@ void engine::use::refuse_second_use() {
 
 void engine::compute_once() noexcept {
   if (p_->once == 0) return;
-  detail::rounding_to_nearest const mode;
+  const detail::rounding_to_nearest mode;
   for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
-  kernels::table const kernels = kernels::dispatch();
+  const kernels::table kernels = kernels::dispatch();
   for (int i = 0; i < p_->once; ++i) run(p_->instructions[i], kernels);
   outside_in_all_runs_ = outside_;
 }
@@ -42,17 +42,17 @@ void engine::reset() noexcept {
   constexpr std::size_t page = 4096;
   for (std::size_t at = 0; at < p_->state_bytes; at += page) {
     std::byte* const begin = memory_.workspace + at;
-    std::size_t const size = std::min(page, p_->state_bytes - at);
+    const std::size_t size = std::min(page, p_->state_bytes - at);
     if (std::any_of(begin, begin + size, [](std::byte b) { return b != std::byte{0}; }))
       std::memset(begin, 0, size);
   }
 }
 
 void engine::reset(const state_ref& s, int axis, std::size_t index) noexcept {
-  auto const size = static_cast<std::size_t>(bytes(s.type));
+  const auto size = static_cast<std::size_t>(bytes(s.type));
   std::size_t block = size;  // bytes per contiguous run of one index
   for (int a = axis + 1; a < s.rank; ++a) block *= s.extent[a];
-  std::size_t const row = block * s.extent[axis];
+  const std::size_t row = block * s.extent[axis];
   for (std::size_t at = index * block; at < s.bytes; at += row)
     std::memset(memory_.workspace + s.offset + at, 0, block);
 }
@@ -82,7 +82,7 @@ std::byte* engine::address(const operand_ref& r, std::ptrdiff_t place) const noe
   if (base == nullptr) return nullptr;  // a parameter that is only packed
   auto offset = static_cast<std::ptrdiff_t>(r.offset);
   for (int s = 0; s < r.shift_count; ++s) {
-    shift_ref const& shift = p_->shifts[r.first_shift + s];
+    const shift_ref& shift = p_->shifts[r.first_shift + s];
     offset += (shift.slot == current_step
                    ? place
                    : static_cast<std::ptrdiff_t>(lengths_[static_cast<std::size_t>(shift.slot)])) *
@@ -121,8 +121,8 @@ constexpr double least_run = 80;
 }  // namespace
 
 double engine::microseconds(const instruction& s) const noexcept {
-  auto const extent = [&](int loop) { return static_cast<double>(length(s.extent[loop])); };
-  bool const attends = s.run == kernel::attention || s.run == kernel::attention_adjoint;
+  const auto extent = [&](int loop) { return static_cast<double>(length(s.extent[loop])); };
+  const bool attends = s.run == kernel::attention || s.run == kernel::attention_adjoint;
   // An attention contracts over its last two loops, one after the other: they add, not multiply.
   double points = attends ? extent(s.loops - 2) + extent(s.loops - 1) : 1;
   for (int l = 0; l < (attends ? s.loops - 2 : s.loops); ++l) points *= extent(l);
@@ -133,10 +133,10 @@ bool engine::choose_partitions() noexcept {
   double shared = 0;
   auto loop = p_->loops.begin();
   for (int i = p_->once; i < static_cast<int>(p_->instructions.size()); ++i) {
-    auto const at = static_cast<std::size_t>(i);
+    const auto at = static_cast<std::size_t>(i);
     if (loop != p_->loops.end() && i == loop->last) ++loop;
-    bool const repeats = loop != p_->loops.end() && i >= loop->first;
-    double const whole = microseconds(p_->instructions[at]);
+    const bool repeats = loop != p_->loops.end() && i >= loop->first;
+    const double whole = microseconds(p_->instructions[at]);
     parts_[at] = 1;
     if (whole < 2 * least_part) continue;
     shared += whole * (repeats ? static_cast<double>(length(loop->length)) : 1);
@@ -189,8 +189,8 @@ void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::tab
 // A gather from a parameter that is kept only as a contraction has packed it.
 void engine::gather_packed(const instruction& s, kernels::call& c,
                            const kernels::table& kernels) const noexcept {
-  int const by = p_->parameters[static_cast<std::size_t>(s.operand[1].leaf)].rows_packed_by;
-  instruction const& dot = p_->instructions[by];
+  const int by = p_->parameters[static_cast<std::size_t>(s.operand[1].leaf)].rows_packed_by;
+  const instruction& dot = p_->instructions[by];
   c.packed = memory_.packed + packed_size(dot.packed, memory_.packed_as);
   c.packed_as = memory_.packed_as;
   kernels::gather_packed(kernels.layout, c, call_at_bounds(dot));
@@ -198,7 +198,7 @@ void engine::gather_packed(const instruction& s, kernels::call& c,
 
 void engine::attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
                     const kernels::partition& part, std::byte* scratch) const noexcept {
-  attention_ref const& a = p_->attentions[s.attention];
+  const attention_ref& a = p_->attentions[s.attention];
   auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
     to.data = address(from, place);
     to.type = from.type;
@@ -253,11 +253,11 @@ struct watched {
 
 template <class Watch>
 void engine::run_serial(const kernels::table& kernels, Watch watch) const noexcept {
-  detail::rounding_to_nearest const mode;
-  stages const all(*p_, lengths_.data());
+  const detail::rounding_to_nearest mode;
+  const stages all(*p_, lengths_.data());
   watch.begin();
   for (int i = 0, n = all.count(); i < n; ++i) {
-    auto const [step, place] = all[i];
+    const auto [step, place] = all[i];
     execute(p_->instructions[step], place, kernels, {}, scratch_of(0));
     watch.done(step);
   }
@@ -270,12 +270,12 @@ void engine::run_serial(const kernels::table& kernels) const noexcept {
 template <class Watch>
 void engine::run_watched(const kernels::table& kernels, Watch watch) noexcept {
   if (!team_ || !choose_partitions()) return run_serial(kernels, watch);
-  stages const all(*p_, lengths_.data());
+  const stages all(*p_, lengths_.data());
   team_->run(
       all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
       [&](int i, const kernels::partition& part, int thread_index) {
         if (i == 0) watch.begin();
-        auto const [step, place] = all[i];
+        const auto [step, place] = all[i];
         execute(p_->instructions[step], place, kernels, part, scratch_of(thread_index));
       },
       [&](int i) { watch.done(all[i].step); });
@@ -290,7 +290,7 @@ void engine::record(const std::shared_ptr<recording>& r) {
 }
 
 void engine::run_on(const executor& threads) {
-  if (auto const r = recorded()) r->run_on(threads);
+  if (const auto r = recorded()) r->run_on(threads);
   if (threads.width() == 1) {
     team_.reset();
     return;
@@ -303,7 +303,7 @@ void engine::run_on(const executor& threads) {
 }
 
 void engine::run(const kernels::table& kernels) noexcept {
-  auto const r = recorded();
+  const auto r = recorded();
   if (!r) return run_watched(kernels, unwatched());
   r->begin(lengths_.data());
   run_watched(kernels, watched{r.get(), nullptr});
@@ -312,7 +312,7 @@ void engine::run(const kernels::table& kernels) noexcept {
 
 void engine::run(const std::function<void(int)>& done) noexcept {
   if (runs_generated_code()) return run();
-  auto const r = recorded();
+  const auto r = recorded();
   if (r) r->begin(lengths_.data());
   run_watched(kernels::dispatch(), watched{r.get(), &done});
   if (r) r->end();

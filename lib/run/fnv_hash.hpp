@@ -10,7 +10,7 @@ namespace weft::detail {
 class fnv_hash {
  public:
   void add(std::string_view text) {
-    for (char const c : text) {
+    for (const char c : text) {
       value_ ^= static_cast<unsigned char>(c);
       value_ *= 0x100000001b3;
     }

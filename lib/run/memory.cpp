@@ -22,9 +22,9 @@ constexpr std::size_t huge_page = 2 << 20;
 }  // namespace
 
 aligned_bytes allocate(std::size_t bytes, pages kind) {
-  std::size_t const size = std::max(align(bytes), alignment);
-  bool const huge = kind == pages::huge && size >= 2 * huge_page;
-  std::size_t const unit = huge ? huge_page : alignment;
+  const std::size_t size = std::max(align(bytes), alignment);
+  const bool huge = kind == pages::huge && size >= 2 * huge_page;
+  const std::size_t unit = huge ? huge_page : alignment;
   // calloc knows that pages fresh from the system are zeros, and does not touch them.
   if (size > SIZE_MAX - unit) throw std::bad_alloc();
   std::size_t room = size + unit;

@@ -24,8 +24,8 @@ void sgd::operator()(const kernels::table& kernels, const update& u) const noexc
 }
 
 void adamw::operator()(const kernels::table& kernels, const update& u) const noexcept {
-  double const rate = learning_rate * u.learning_rate_scale;
-  auto const step = static_cast<double>(u.step);
+  const double rate = learning_rate * u.learning_rate_scale;
+  const auto step = static_cast<double>(u.step);
   kernels.adamw({.parameter = u.parameters.data(),
                  .first_moment = u.state[0],
                  .second_moment = u.state[1],
@@ -42,8 +42,8 @@ void adamw::operator()(const kernels::table& kernels, const update& u) const noe
 
 double warmup_cosine::operator()(std::int64_t step) const {
   if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);
-  double const span = static_cast<double>(std::max<std::int64_t>(total - warmup, 1));
-  double const progress = std::min(static_cast<double>(step - warmup) / span, 1.0);
+  const double span = static_cast<double>(std::max<std::int64_t>(total - warmup, 1));
+  const double progress = std::min(static_cast<double>(step - warmup) / span, 1.0);
   return floor + (1 - floor) * 0.5 * (1 + std::cos(std::numbers::pi * progress));
 }
 
@@ -51,7 +51,7 @@ namespace detail {
 
 double sum_of(std::span<const double> numbers) noexcept {
   double sum = 0;
-  for (double const x : numbers) sum += x;
+  for (const double x : numbers) sum += x;
   return sum;
 }
 
@@ -60,7 +60,7 @@ bool clips(double clip_norm) noexcept {
 }
 
 clipping clip(std::span<const double> squares, double clip_norm) noexcept {
-  double const norm = std::sqrt(sum_of(squares));
+  const double norm = std::sqrt(sum_of(squares));
   return {norm, std::min(1.0, clip_norm / (norm + 1e-6)), std::isfinite(norm)};
 }
 

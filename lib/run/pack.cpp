@@ -37,7 +37,7 @@ void engine::pack(const instruction& s, const kernels::table& kernels, std::byte
 void engine::pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
                   precision as, std::byte* scratch) const noexcept {
   if (s.packed == not_packed) return;
-  auto const* const values =
+  const auto* const values =
       reinterpret_cast<const float*>(memory_.parameters[packed_parameter(s)]);
   pack_rows(s, kernels, values, all_rows, packed, as, scratch);
 }
@@ -54,7 +54,7 @@ void engine::freeze(std::byte* packed, precision as) noexcept {
   if (generated_.pack != nullptr && as == precision::float32) {
     generated_.pack(*this, packed);
   } else {
-    kernels::table const kernels = kernels::dispatch();
+    const kernels::table kernels = kernels::dispatch();
     std::atomic<std::size_t> next = 0;
     on_threads([&](std::byte* scratch) {
       for (std::size_t i;
@@ -74,8 +74,8 @@ constexpr std::size_t elements_at_a_time = std::size_t{1} << 20;
 // The number of rows of a parameter that are read and packed at a time: all, unless their columns
 // of the rhs can be packed separately, which takes a multiple of the tile width of every target.
 std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const program& tables) {
-  std::size_t const row = p.extent[1];
-  bool const in_parts = p.rows_packed_by >= 0 && &s == &tables.instructions[p.rows_packed_by] &&
+  const std::size_t row = p.extent[1];
+  const bool in_parts = p.rows_packed_by >= 0 && &s == &tables.instructions[p.rows_packed_by] &&
                         row % 2 == 0 && p.size > 2 * elements_at_a_time;
   if (!in_parts) return p.size;
   return kernels::round_up(std::max<std::size_t>(elements_at_a_time / row, 1),
@@ -88,10 +88,10 @@ std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const p
 void engine::pack_rows(const instruction& s, const kernels::table& kernels, const float* values,
                        row_range rows, std::byte* packed, precision as,
                        std::byte* scratch) const noexcept {
-  detail::rounding_to_nearest const mode;
+  const detail::rounding_to_nearest mode;
   // Only the parameter's extents matter, and they are fixed; the others may be at their bounds.
   kernels::call c = call_at_bounds(s);
-  int const o = kernels::rhs_operand(c);
+  const int o = kernels::rhs_operand(c);
   kernels::operand& columns = c.operands[o];
   // It is only read.
   columns.data = reinterpret_cast<std::byte*>(const_cast<float*>(values)) + s.operand[o].offset;
@@ -99,7 +99,7 @@ void engine::pack_rows(const instruction& s, const kernels::table& kernels, cons
   c.packed_as = as;
   std::size_t begin = packed_size(s.packed, as);
   if (rows.count != all_rows.count) {
-    std::size_t const row = p_->parameters[packed_parameter(s)].extent[1];
+    const std::size_t row = p_->parameters[packed_parameter(s)].extent[1];
     for (int l = 0; l < s.loops; ++l)
       if (columns.stride[l] == static_cast<std::ptrdiff_t>(row))
         c.extent[l] = static_cast<std::ptrdiff_t>(rows.count);
@@ -110,23 +110,23 @@ void engine::pack_rows(const instruction& s, const kernels::table& kernels, cons
 
 void engine::freeze(std::byte* packed, precision as, const parameter_reader& from) {
   refuse_generated_code();
-  kernels::table const kernels = kernels::dispatch();
+  const kernels::table kernels = kernels::dispatch();
   // The contractions that pack each parameter.
   std::vector<std::vector<const instruction*>> packing(p_->parameters.size());
-  for (instruction const& s : p_->instructions)
+  for (const instruction& s : p_->instructions)
     if (s.packed != not_packed) packing[packed_parameter(s)].push_back(&s);
   // The largest first: it takes longest.
   std::vector<std::size_t> order(packing.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, std::greater(), [&](std::size_t i) { return p_->parameters[i].size; });
-  auto const read_and_pack = [&](std::size_t i, const instruction& s, std::byte* scratch) {
-    parameter_ref const& p = p_->parameters[i];
-    std::size_t const rows = p.rank == 2 ? p.extent[0] : 1, row = p.size / rows;
-    std::size_t const most = rows_at_a_time(p, s, *p_);
+  const auto read_and_pack = [&](std::size_t i, const instruction& s, std::byte* scratch) {
+    const parameter_ref& p = p_->parameters[i];
+    const std::size_t rows = p.rank == 2 ? p.extent[0] : 1, row = p.size / rows;
+    const std::size_t most = rows_at_a_time(p, s, *p_);
     for (std::size_t first = 0, count; first < rows; first += count) {
       // The last tiles depend on how many columns are left: they stay in one part.
       count = rows - first < 2 * most ? rows - first : most;
-      aligned_bytes const values = allocate(count * row * sizeof(float), pages::small);
+      const aligned_bytes values = allocate(count * row * sizeof(float), pages::small);
       auto* const floats = reinterpret_cast<float*>(values.get());
       from.read(i, first * row, {floats, count * row});
       pack_rows(s, kernels, floats, count == rows ? all_rows : row_range{first, count}, packed, as,
@@ -138,13 +138,13 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   std::exception_ptr failed;
   on_threads([&](std::byte* scratch) {
     for (std::size_t n; (n = next.fetch_add(1, std::memory_order_relaxed)) < order.size();) try {
-        for (instruction const* const s : packing[order[n]])
+        for (const instruction* const s : packing[order[n]])
           if (memory_.parameters[order[n]] != nullptr)
             pack(*s, kernels, packed, as, scratch);
           else
             read_and_pack(order[n], *s, scratch);
       } catch (...) {
-        std::lock_guard const lock(guard);
+        const std::lock_guard lock(guard);
         failed = std::current_exception();
         return;
       }
@@ -190,23 +190,23 @@ constexpr std::int64_t version_of_packing = 1;
 std::uint64_t packing_of(const program& tables) {
   fnv_hash h;
   h.add(version_of_packing);
-  for (parameter_ref const& p : tables.parameters) {
+  for (const parameter_ref& p : tables.parameters) {
     h.add(tables.name(p.name));
     for (int a = 0; a < p.rank; ++a) h.add(static_cast<std::int64_t>(p.extent[a]));
     h.add(p.read_as_floats ? 1 : 0);
   }
   // In the order of their packed operands: two programs can have their instructions in another.
   std::vector<const instruction*> packing;
-  for (instruction const& s : tables.instructions)
+  for (const instruction& s : tables.instructions)
     if (s.packed != not_packed) packing.push_back(&s);
   std::ranges::sort(packing, {}, &instruction::packed);
-  for (auto const* s : packing) {
-    kernels::call const c = call_at_bounds(*s);
-    operand_ref const& columns = s->operand[kernels::rhs_operand(c)];
+  for (const auto* s : packing) {
+    const kernels::call c = call_at_bounds(*s);
+    const operand_ref& columns = s->operand[kernels::rhs_operand(c)];
     h.add(static_cast<std::int64_t>(s->packed));
     h.add(columns.leaf);
     h.add(static_cast<std::int64_t>(columns.offset));
-    for (std::int64_t const n : kernels::packing_of(c)) h.add(n);
+    for (const std::int64_t n : kernels::packing_of(c)) h.add(n);
   }
   return h.value();
 }
@@ -214,13 +214,13 @@ std::uint64_t packing_of(const program& tables) {
 void unpack(const program& tables, std::size_t i, std::size_t first, std::span<float> into,
             std::span<const std::byte> packed, precision as, const kernels::packed_layout& layout) {
   std::ranges::fill(into, 0.0f);
-  for (instruction const& s : tables.instructions) {
+  for (const instruction& s : tables.instructions) {
     if (s.packed == not_packed || packed_parameter(s) != i) continue;
     kernels::call c = call_at_bounds(s);
     c.packed = packed.data() + packed_size(s.packed, as);
     c.packed_as = as;
     // The rhs may begin within the parameter.
-    auto const begin = s.operand[kernels::rhs_operand(c)].offset / sizeof(float);
+    const auto begin = s.operand[kernels::rhs_operand(c)].offset / sizeof(float);
     kernels::unpack_dot(layout, c, static_cast<std::ptrdiff_t>(first - begin), into);
   }
 }

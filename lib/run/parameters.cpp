@@ -25,14 +25,14 @@ std::uint64_t scatter(std::uint64_t x) {
 class generator {
  public:
   generator(std::uint64_t seed, std::string_view name) : key_(scatter(seed)) {
-    for (char const c : name) key_ = scatter(key_ ^ static_cast<unsigned char>(c));
+    for (const char c : name) key_ = scatter(key_ ^ static_cast<unsigned char>(c));
   }
   double uniform(std::uint64_t i) const {
     return static_cast<double>(scatter(key_ ^ scatter(i)) >> 11) * 0x1p-53;
   }
   // Box-Muller transform (Box and Muller 1958).
   double normal(std::uint64_t i) const {
-    double const radius = std::sqrt(-2 * std::log(1 - uniform(2 * i)));
+    const double radius = std::sqrt(-2 * std::log(1 - uniform(2 * i)));
     return radius * std::cos(2 * std::numbers::pi * uniform(2 * i + 1));
   }
 
@@ -41,11 +41,11 @@ class generator {
 };
 
 void begin(const parameter& p, const initializer& init, std::uint64_t seed) {
-  generator const random(seed, p.name);
-  auto const fill = [&](auto number) {
+  const generator random(seed, p.name);
+  const auto fill = [&](auto number) {
     for (std::size_t i = 0; i < p.values.size(); ++i) p.values[i] = static_cast<float>(number(i));
   };
-  auto const within = [&](double half) {
+  const auto within = [&](double half) {
     fill([&](std::size_t i) { return (2 * random.uniform(i) - 1) * half; });
   };
   using kind = initializer::kind;
@@ -63,7 +63,7 @@ void begin(const parameter& p, const initializer& init, std::uint64_t seed) {
     case kind::xavier_uniform:
       return within(init.a * std::sqrt(6 / (init.fan_in + init.fan_out)));
     case kind::xavier_normal: {
-      double const deviation = init.a * std::sqrt(2 / (init.fan_in + init.fan_out));
+      const double deviation = init.a * std::sqrt(2 / (init.fan_in + init.fan_out));
       return fill([&](std::size_t i) { return deviation * random.normal(i); });
     }
     case kind::fan_in_uniform:
@@ -73,12 +73,12 @@ void begin(const parameter& p, const initializer& init, std::uint64_t seed) {
 
 std::vector<std::byte*> addresses_in(const program& tables, std::byte* block) {
   std::vector<std::byte*> addresses;
-  for (parameter_ref const& r : tables.parameters) addresses.push_back(block + r.offset);
+  for (const parameter_ref& r : tables.parameters) addresses.push_back(block + r.offset);
   return addresses;
 }
 
 parameter_memory new_block(const program& tables) {
-  std::shared_ptr<std::byte[]> const block = allocate(tables.parameter_bytes);
+  const std::shared_ptr<std::byte[]> block = allocate(tables.parameter_bytes);
   return {addresses_in(tables, block.get()), block};
 }
 
@@ -86,8 +86,8 @@ parameter_memory new_block(const program& tables) {
 parameter_memory shared_memory(const program& tables, const parameter_block& shared,
                                std::shared_ptr<const parameter_memory> owner) {
   parameter_memory memory;
-  for (parameter_ref const& r : tables.parameters) {
-    std::size_t const i = shared.index_of(tables.name(r.name));
+  for (const parameter_ref& r : tables.parameters) {
+    const std::size_t i = shared.index_of(tables.name(r.name));
     if (!std::ranges::equal(shared.extents(i),
                             std::span(r.extent, static_cast<std::size_t>(r.rank))))
       throw error("parameters: '" + std::string(tables.name(r.name)) +
@@ -119,9 +119,9 @@ parameter_memory detail::read_parameters(const program& tables, parameter_reader
     std::shared_ptr<void> in_source;
     aligned_bytes converted;
   };
-  auto const owner = std::make_shared<memory_of_source>();
+  const auto owner = std::make_shared<memory_of_source>();
   parameter_memory memory{std::vector<std::byte*>(tables.parameters.size()), owner};
-  auto const room_for = [&](std::size_t i) {
+  const auto room_for = [&](std::size_t i) {
     return align(tables.parameters[i].size * sizeof(float));
   };
   std::vector<std::size_t> converted;
@@ -136,7 +136,7 @@ parameter_memory detail::read_parameters(const program& tables, parameter_reader
   owner->in_source = from.owner();
   owner->converted = allocate(room);
   std::byte* next = owner->converted.get();
-  for (std::size_t const i : converted) {
+  for (const std::size_t i : converted) {
     from.read(i, 0, {reinterpret_cast<float*>(next), tables.parameters[i].size});
     memory.addresses[i] = std::exchange(next, next + room_for(i));
   }
@@ -153,24 +153,24 @@ parameter_block::parameter_block(const program& tables, const parameter_block& s
 parameter_memory parameter_block::copied() const {
   parameter_memory fresh = new_block(*tables_);
   for (std::size_t i = 0; i < count(); ++i) {
-    auto const values = std::as_bytes((*this)[i].values);
+    const auto values = std::as_bytes((*this)[i].values);
     std::copy(values.begin(), values.end(), fresh.addresses[i]);
   }
   return fresh;
 }
 
 void parameter_block::initialize(std::uint64_t seed) {
-  detail::rounding_to_nearest const mode;
+  const detail::rounding_to_nearest mode;
   for (std::size_t i = 0; i < count(); ++i) begin((*this)[i], tables_->parameters[i].init, seed);
 }
 
 bool parameter_block::is_partial() const {
-  auto const& all = memory_->addresses;
+  const auto& all = memory_->addresses;
   return std::find(all.begin(), all.end(), nullptr) != all.end();
 }
 
 parameter parameter_block::operator[](std::size_t i) const {
-  parameter_ref const& r = tables_->parameters[i];
+  const parameter_ref& r = tables_->parameters[i];
   if (memory_->addresses[i] == nullptr)
     throw error("parameters: '" + std::string(tables_->name(r.name)) +
                 "' is kept only as the module has packed it");
@@ -185,7 +185,7 @@ std::size_t parameter_block::index_of(std::string_view name) const {
 }
 
 std::span<const std::size_t> parameter_block::extents(std::size_t i) const {
-  parameter_ref const& r = tables_->parameters[i];
+  const parameter_ref& r = tables_->parameters[i];
   return {r.extent, static_cast<std::size_t>(r.rank)};
 }
 
@@ -195,7 +195,7 @@ parameter parameter_block::find(std::string_view name) const {
 
 std::size_t parameter_block::elements() const {
   std::size_t n = 0;
-  for (parameter_ref const& r : tables_->parameters) n += r.size;
+  for (const parameter_ref& r : tables_->parameters) n += r.size;
   return n;
 }
 

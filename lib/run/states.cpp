@@ -10,7 +10,7 @@
 namespace weft {
 
 state state_block::operator[](std::size_t i) const {
-  state_ref const& r = tables_->states[i];
+  const state_ref& r = tables_->states[i];
   std::size_t size = static_cast<std::size_t>(bytes(r.type));
   for (int a = 0; a < r.rank; ++a) size *= r.extent[a];
   return {tables_->name(r.name),
@@ -28,8 +28,8 @@ state state_block::find(std::string_view name) const {
 void state_block::copy(const state_block& from) const {
   std::vector<state> sources;
   for (std::size_t i = 0; i < count(); ++i) {
-    state const to = (*this)[i];
-    state const& source = sources.emplace_back(from.find(to.name));
+    const state to = (*this)[i];
+    const state& source = sources.emplace_back(from.find(to.name));
     if (source.type != to.type || !std::ranges::equal(source.extents, to.extents))
       throw error("states: '" + std::string(to.name) +
                   "' has other elements or extents in the module that is copied from");

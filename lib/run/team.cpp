@@ -51,7 +51,7 @@ void team::rebalance() noexcept {
   constexpr double memory = 1500;    // microseconds; time constant of the moving average
   constexpr double most = 4;         // ratio of durations; above it, a thread was preempted
   constexpr double equality = 0.02;  // pull towards equal sizes, against drift by noise alone
-  auto const n = static_cast<std::size_t>(size());
+  const auto n = static_cast<std::size_t>(size());
   double longest = 0, shortest = HUGE_VAL, total_speed = 0;
   for (std::size_t p = 0; p < n; ++p) {
     if (states_[p].thread_index != static_cast<int>(p)) return;
@@ -60,15 +60,15 @@ void team::rebalance() noexcept {
   }
   if (shortest < empty || longest < least) return;
   longest = std::min(longest, most * shortest);
-  auto const speed_of = [&](std::size_t p) {
+  const auto speed_of = [&](std::size_t p) {
     return widths_[p] / std::min(states_[p].microseconds, longest);
   };
   for (std::size_t p = 0; p < n; ++p) total_speed += speed_of(p);
-  double const trust = longest / (longest + memory);
+  const double trust = longest / (longest + memory);
   double at = 0;
   for (std::size_t p = 0; p < n; ++p) {
-    double const speed = speed_of(p) / total_speed;
-    double const wanted = speed + equality * (1.0 / size() - speed);
+    const double speed = speed_of(p) / total_speed;
+    const double wanted = speed + equality * (1.0 / size() - speed);
     widths_[p] += trust * (wanted - widths_[p]);
     boundaries_[p] = std::lround(at * kernels::partition::full);
     at += widths_[p];
@@ -80,7 +80,7 @@ int team::wait_beyond(int stage) const noexcept {
   // the core.
   constexpr int spin_limit = 10000;
   for (int spins = 0;; ++spins) {
-    if (int const at = now(); at > stage) return at;
+    if (const int at = now(); at > stage) return at;
     if (spins < spin_limit)
       hwy::Pause();
     else

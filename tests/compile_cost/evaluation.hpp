@@ -8,7 +8,7 @@ namespace weft::testing {
 
 template <class Model, std::size_t Passes>
 constexpr int evaluate(const pass (&passes)[Passes]) {
-  graph const traced = keep_outputs(weft::detail::trace_unchecked<Model>());
+  const graph traced = keep_outputs(weft::detail::trace_unchecked<Model>());
   return weft::detail::build_program(run_passes(traced, passes)).count.instructions;
 }
 

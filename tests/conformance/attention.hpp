@@ -38,20 +38,20 @@ struct attention {
   struct Together : axis<query_heads * ValueDim::extent> {};  // all heads' values in one axis
 
   constexpr auto operator()(scope s) const {
-    auto const query =
+    const auto query =
         split<QueryHeads, KeyHeads, Group>(input_in_heads<"Q", QueryHeads, Query, HeadDim>(s));
-    auto const key =
+    const auto key =
         with_past<"past_key", HeadDim>(s, input_in_heads<"K", KeyHeads, New, HeadDim>(s));
-    auto const value =
+    const auto value =
         with_past<"past_value", ValueDim>(s, input_in_heads<"V", KeyHeads, New, ValueDim>(s));
 
-    auto const scores = dot<HeadDim>(query, key) * scale();
-    auto const capped = cap(scores);
-    auto const masked = hide(s, capped);
-    auto const weights = softmax<Key>(masked);
-    auto const y = dot<Key>(weights, value);
+    const auto scores = dot<HeadDim>(query, key) * scale();
+    const auto capped = cap(scores);
+    const auto masked = hide(s, capped);
+    const auto weights = softmax<Key>(masked);
+    const auto y = dot<Key>(weights, value);
 
-    auto const matrix = [&] {
+    const auto matrix = [&] {
       constexpr int mode = static_cast<int>(H.number("qk_matmul_output_mode"));
       if constexpr (mode == 0) return scores;
       if constexpr (mode == 1) return capped;
@@ -130,14 +130,14 @@ struct attention {
   template <class T>
   static constexpr auto given_mask(scope s, T hidden) {
     struct MaskKey : axis<mask.last()> {};
-    auto const rows = broadcast_axes<H, "attn_mask", 1>(shape<Batch, QueryHeads, Query>{});
-    auto const last = in_heads(input<H, "attn_mask">(s, rows + shape<MaskKey>{}));
+    const auto rows = broadcast_axes<H, "attn_mask", 1>(shape<Batch, QueryHeads, Query>{});
+    const auto last = in_heads(input<H, "attn_mask">(s, rows + shape<MaskKey>{}));
     if constexpr (MaskKey::extent == Key::extent) {
       return rename<MaskKey, Key>(last);
     } else {
       struct Rest : axis<Key::extent - MaskKey::extent> {};
       using Mask = std::remove_const_t<decltype(last)>;
-      auto const rest = beyond<Rest>(without<shape_t<Mask>, shape<MaskKey>>{}, hidden);
+      const auto rest = beyond<Rest>(without<shape_t<Mask>, shape<MaskKey>>{}, hidden);
       return concatenate<Key, shape<MaskKey, Rest>>(last, rest);
     }
   }
@@ -155,10 +155,10 @@ struct attention {
 
   // The keys that the lengths, the causal order and the window let a query see.
   static constexpr auto in_reach(scope s) {
-    auto const own = positions<Query>() + (has_past ? past : 0);
+    const auto own = positions<Query>() + (has_past ? past : 0);
     if constexpr (H.has_input("nonpad_kv_seqlen")) {
-      auto const valid = input<H, "nonpad_kv_seqlen">(s, shape<Batch>{});
-      auto const real = positions<Key>() < valid;
+      const auto valid = input<H, "nonpad_kv_seqlen">(s, shape<Batch>{});
+      const auto real = positions<Key>() < valid;
       if constexpr (has_past)
         return near(real, own);
       else  // the last query is at the last valid key
@@ -172,7 +172,7 @@ struct attention {
   static constexpr auto near(const M& visible, const P& own) {
     constexpr auto before = static_cast<int>(H.number("left_window_size", -1));
     constexpr auto after = is_causal ? 0 : static_cast<int>(H.number("right_window_size", -1));
-    auto const not_after = [&] {
+    const auto not_after = [&] {
       if constexpr (after >= 0)
         return visible && positions<Key>() <= own + after;
       else
@@ -187,18 +187,18 @@ struct attention {
 
 // What the header asks for that the model above does not support; empty if it supports all of it.
 constexpr std::string_view refusal_of_attention(const header& h) {
-  tensor_facts const q = h.input("Q"), k = h.input("K"), v = h.input("V");
+  const tensor_facts q = h.input("Q"), k = h.input("K"), v = h.input("V");
   if ((q.rank != 3 && q.rank != 4) || k.rank != q.rank || v.rank != q.rank)
     return "Q, K and V have 3 or 4 axes, all as many";
-  bool const flat = q.rank == 3;
-  std::size_t const query_heads = flat ? h.extent("q_num_heads") : q.shape[1];
-  std::size_t const key_heads = flat ? h.extent("kv_num_heads") : k.shape[1];
+  const bool flat = q.rank == 3;
+  const std::size_t query_heads = flat ? h.extent("q_num_heads") : q.shape[1];
+  const std::size_t key_heads = flat ? h.extent("kv_num_heads") : k.shape[1];
   if (key_heads == 0 || query_heads == 0 || query_heads % key_heads != 0)
     return "the heads of Q are as many as those of K, or a multiple";
   if (flat &&
       (q.last() % query_heads != 0 || k.last() % key_heads != 0 || v.last() % key_heads != 0))
     return "the heads do not divide the width";
-  std::size_t const depth = q.last() / (flat ? query_heads : 1);
+  const std::size_t depth = q.last() / (flat ? query_heads : 1);
   if (k.last() / (flat ? key_heads : 1) != depth || k.shape[0] != q.shape[0] ||
       v.shape[0] != q.shape[0] || v.from_behind(1) != k.from_behind(1) ||
       (!flat && v.shape[1] != key_heads))
@@ -207,14 +207,14 @@ constexpr std::string_view refusal_of_attention(const header& h) {
     return "past_key and past_value come together";
   if (h.has_input("past_key") && (h.input("past_key").rank != 4 || h.input("past_value").rank != 4))
     return "past_key and past_value have 4 axes";
-  tensor_facts const mask = h.input("attn_mask");
-  std::size_t const keys =
+  const tensor_facts mask = h.input("attn_mask");
+  const std::size_t keys =
       k.from_behind(1) + (h.has_input("past_key") ? h.input("past_key").from_behind(1) : 0);
   if (h.has_input("attn_mask") &&
       (mask.rank < 1 || mask.last() > keys ||
        !broadcasts(mask, q.shape[0], query_heads, q.from_behind(1), mask.last())))
     return "attn_mask does not broadcast to [batch, heads, queries, keys]";
-  if (double const mode = h.number("qk_matmul_output_mode"); mode < 0 || mode > 3)
+  if (const double mode = h.number("qk_matmul_output_mode"); mode < 0 || mode > 3)
     return "qk_matmul_output_mode is 0, 1, 2 or 3";
   if (h.number("softmax_precision") == 11) return "softmax in double precision";
   return "";

@@ -26,7 +26,7 @@ std::vector<double> reordered(const std::vector<double>& data, const axis_list& 
 // The tolerance for the file's values, which were computed and rounded in the file's type: the
 // bound for float32, as many times as that type's unit is larger, and one rounding.
 double tolerance(const stored_tensor& t, double bound, double value) {
-  double const unit = t.type == stored_type::float16    ? 0x1p-11
+  const double unit = t.type == stored_type::float16    ? 0x1p-11
                       : t.type == stored_type::bfloat16 ? 0x1p-8
                                                         : testing::unit;
   return bound * (unit / testing::unit) + unit * std::abs(value) + testing::underflow;
@@ -35,27 +35,27 @@ double tolerance(const stored_tensor& t, double bound, double value) {
 }  // namespace
 
 void check_model(const graph& written, const program& lowered, file_order order, const char* path) {
-  tensor_file const file(path);
-  auto const g = testing::kept([&] { return keep_outputs(written); });
+  const tensor_file file(path);
+  const auto g = testing::kept([&] { return keep_outputs(written); });
   testing::settings s;
   for (int i = 0; i < g->input_count; ++i) {
-    std::string const name(g->name(g->inputs[i].name));
+    const std::string name(g->name(g->inputs[i].name));
     s.given[name] = file["input." + name].values<double>();
   }
-  testing::expectation const expected(*g, s);
+  const testing::expectation expected(*g, s);
   kernels::on_every_target([&](const auto&) { expected.check(lowered); });
 
   for (int i = 0; i < g->output_count; ++i) {
-    std::string_view const name = g->name(g->outputs[i].name);
-    int const id = g->outputs[i].node;
+    const std::string_view name = g->name(g->outputs[i].name);
+    const int id = g->outputs[i].node;
     auto values = expected.values()[static_cast<std::size_t>(id)].data;
     if (order) values = reordered(values, g->nodes[id].axes, order(name), {});
-    auto const& stored = file["output." + std::string(name)];
-    auto const in_file = stored.values<double>();
+    const auto& stored = file["output." + std::string(name)];
+    const auto in_file = stored.values<double>();
     BOOST_TEST_REQUIRE(values.size() == in_file.size(), name);
     for (std::size_t e = 0; e < values.size(); ++e) {
-      double const within = tolerance(stored, expected.bound(id), values[e]);
-      bool const same = values[e] == in_file[e] || std::abs(values[e] - in_file[e]) <= within;
+      const double within = tolerance(stored, expected.bound(id), values[e]);
+      const bool same = values[e] == in_file[e] || std::abs(values[e] - in_file[e]) <= within;
       BOOST_TEST(same, name << "[" << e << "] is " << values[e] << ", the file's " << in_file[e]
                             << ", not within " << within);
     }

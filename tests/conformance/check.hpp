@@ -37,12 +37,12 @@ inline constexpr operator_words words_of_operators[]{
     {"Softmax", " axis ", " x ", " y ", refusal_of_rows}};
 
 constexpr operator_words words_of(std::string_view op_type) {
-  for (auto const& words : words_of_operators)
+  for (const auto& words : words_of_operators)
     if (words.op_type == op_type) return words;
   return {};
 }
 constexpr bool knows(std::string_view words, std::string_view name) {
-  std::size_t const at = words.find(name);
+  const std::size_t at = words.find(name);
   return at != words.npos && words[at - 1] == ' ' && words[at + name.size()] == ' ';
 }
 
@@ -53,13 +53,13 @@ struct refusal {
   constexpr bool any() const { return !what.empty(); }
 };
 constexpr refusal refusal_of(const header& h) {
-  operator_words const words = words_of(h.op_type);
+  const operator_words words = words_of(h.op_type);
   if (words.op_type.empty()) return {"there is no model for the operator", h.op_type};
-  for (auto const& a : h.attributes)
+  for (const auto& a : h.attributes)
     if (!a.name.empty() && !knows(words.attributes, a.name))
       return {"the model does not know the attribute", a.name};
-  for (bool const is_input : {true, false})
-    for (auto const& t : is_input ? h.inputs : h.outputs) {
+  for (const bool is_input : {true, false})
+    for (const auto& t : is_input ? h.inputs : h.outputs) {
       if (t.name.empty()) continue;
       if (!knows(is_input ? words.inputs : words.outputs, t.name))
         return {
@@ -106,7 +106,7 @@ void check(const char* path) {
   } else {
     using model = decltype(model_of<H>());
     // Graphs are too large for the stack.
-    std::unique_ptr<const graph> const g(new graph(traced_graph<model>.unpack()));
+    const std::unique_ptr<const graph> g(new graph(traced_graph<model>.unpack()));
     check_model(*g, lowered<inference<model>>::program, order_of<model>(), path);
   }
 }

@@ -9,7 +9,7 @@ namespace weft::conformance {
 template <const header& H>
 struct gelu_model {
   constexpr auto operator()(scope s) const {
-    auto const x = input<H, "x">(s, typename axes_of_rows<H>::all{});
+    const auto x = input<H, "x">(s, typename axes_of_rows<H>::all{});
     if constexpr (H.find("approximate").text == "tanh")
       return as<"y">(gelu_tanh(x));
     else
@@ -18,7 +18,7 @@ struct gelu_model {
 };
 
 constexpr std::string_view refusal_of_gelu(const header& h) {
-  auto const approximate = h.find("approximate").text;
+  const auto approximate = h.find("approximate").text;
   if (!approximate.empty() && approximate != "none" && approximate != "tanh")
     return "approximate is 'none' or 'tanh'";
   return "";

@@ -45,7 +45,7 @@ struct header {
   tensor_facts inputs[most_in_list], outputs[most_in_list];
 
   constexpr attribute find(std::string_view name, double number = 0) const {
-    for (auto const& a : attributes)
+    for (const auto& a : attributes)
       if (!a.name.empty() && a.name == name) return a;
     return {"", number, ""};
   }
@@ -65,7 +65,7 @@ struct header {
  private:
   static constexpr tensor_facts find(const tensor_facts (&list)[most_in_list],
                                      std::string_view name) {
-    for (auto const& t : list)
+    for (const auto& t : list)
       if (!t.name.empty() && t.name == name) return t;
     return {};
   }
@@ -120,8 +120,8 @@ constexpr auto broadcast_input(scope s, shape<Axes...> whole) {
 // Whether broadcast_input takes the tensor.
 template <class... Extents>
 constexpr bool broadcasts(const tensor_facts& t, Extents... extents) {
-  std::size_t const whole[]{extents...};
-  int const count = sizeof...(extents);
+  const std::size_t whole[]{extents...};
+  const int count = sizeof...(extents);
   for (int i = 0; i < t.rank; ++i)
     if (t.from_behind(i) != 1 && (i >= count || t.from_behind(i) != whole[count - 1 - i]))
       return false;
@@ -131,7 +131,7 @@ constexpr bool broadcasts(const tensor_facts& t, Extents... extents) {
 // Those of the results that the file has.
 template <const header& H, fixed_string... Names, class... Xs>
 constexpr auto results_in_file(const named_result<Names, Xs>&... all) {
-  auto const in_file = []<fixed_string Name, class X>(const named_result<Name, X>&) {
+  const auto in_file = []<fixed_string Name, class X>(const named_result<Name, X>&) {
     return hana::bool_c<H.has_output(Name.view())>;
   };
   return hana::unpack(hana::filter(hana::make_tuple(all...), in_file),

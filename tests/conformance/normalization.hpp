@@ -12,7 +12,7 @@ template <const header& H>
 struct axes_of_rows {
   static constexpr tensor_facts x = H.inputs[0];
   static constexpr int attribute_axis(double otherwise) {
-    auto const axis = static_cast<int>(H.number("axis", otherwise));
+    const auto axis = static_cast<int>(H.number("axis", otherwise));
     return axis < 0 ? axis + x.rank : axis;
   }
 
@@ -64,11 +64,11 @@ struct layer_normalization {
   template <expression X, class... Along>
   static constexpr auto apply(scope s, const X& x, shape<Along...>) {
     constexpr double epsilon = H.number("epsilon", 1e-5);
-    auto const scaled =
+    const auto scaled =
         normalize<Along...>(x, epsilon) * broadcast_input<H, "W">(s, typename rows::all{});
-    auto const average = mean<Along...>(x);
-    auto const away = x - average;
-    auto const deviation = sqrt(mean<Along...>(away * away) + epsilon);
+    const auto average = mean<Along...>(x);
+    const auto away = x - average;
+    const auto deviation = sqrt(mean<Along...>(away * away) + epsilon);
     return results_in_file<H>(as<"Y">(shifted(s, scaled)), as<"Mean">(average),
                               as<"InvStdDev">(1 / deviation));
   }
@@ -87,8 +87,8 @@ struct rms_normalization {
   using along = typename rows::template between<rows::attribute_axis(-1), rows::x.rank>;
 
   constexpr auto operator()(scope s) const {
-    auto const x = input<H, "X">(s, typename rows::all{});
-    auto const weight = broadcast_input<H, "W">(s, typename rows::all{});
+    const auto x = input<H, "X">(s, typename rows::all{});
+    const auto weight = broadcast_input<H, "W">(s, typename rows::all{});
     return as<"Y">(apply(x, weight, along{}));
   }
 
@@ -107,9 +107,9 @@ constexpr bool broadcasts_to(const tensor_facts& t, const tensor_facts& whole) {
 }
 
 constexpr std::string_view refusal_of_rows(const header& h) {
-  double const axis = h.number("axis", h.op_type.ends_with("Softmax") && h.opset < 13 ? 1 : -1);
+  const double axis = h.number("axis", h.op_type.ends_with("Softmax") && h.opset < 13 ? 1 : -1);
   if (axis < -h.inputs[0].rank || axis >= h.inputs[0].rank) return "the axis is none of the input";
-  for (auto const* name : {"W", "B"})
+  for (const auto* name : {"W", "B"})
     if (h.has_input(name) && !broadcasts_to(h.input(name), h.inputs[0]))
       return "W or B does not broadcast to X";
   return "";

@@ -30,13 +30,13 @@ struct rotary_embedding {
   struct Cached : axis<H.input("cos_cache").shape[0]> {};  // positions in the caches
 
   constexpr auto operator()(scope s) const {
-    auto const [cosine, sine] = angles(s);
+    const auto [cosine, sine] = angles(s);
     if constexpr (flat) {
-      auto const whole = split<All, Heads, HeadDim>(input<H, "input">(s, shape<Batch, Pos, All>{}));
-      auto const y = weft::rotate<HeadDim, Half, pairs>(whole, cosine, sine);
+      const auto whole = split<All, Heads, HeadDim>(input<H, "input">(s, shape<Batch, Pos, All>{}));
+      const auto y = weft::rotate<HeadDim, Half, pairs>(whole, cosine, sine);
       return as<"output">(merge<All, Heads, HeadDim>(y));
     } else {
-      auto const whole = input<H, "input">(s, shape<Batch, Heads, Pos, HeadDim>{});
+      const auto whole = input<H, "input">(s, shape<Batch, Heads, Pos, HeadDim>{});
       return as<"output">(weft::rotate<HeadDim, Half, pairs>(whole, cosine, sine));
     }
   }
@@ -45,7 +45,7 @@ struct rotary_embedding {
   // The cosines and sines [Batch, Pos, Half].
   static constexpr auto angles(scope s) {
     if constexpr (H.has_input("position_ids")) {
-      auto const ids = input<H, "position_ids">(s, shape<Batch, Pos>{});
+      const auto ids = input<H, "position_ids">(s, shape<Batch, Pos>{});
       using cache = shape<Cached, Half>;
       return std::pair(gather<Cached>(input<H, "cos_cache">(s, cache{}), ids),
                        gather<Cached>(input<H, "sin_cache">(s, cache{}), ids));
@@ -57,18 +57,18 @@ struct rotary_embedding {
 };
 
 constexpr std::string_view refusal_of_rotary(const header& h) {
-  tensor_facts const x = h.input("input"), cos = h.input("cos_cache"), sin = h.input("sin_cache");
+  const tensor_facts x = h.input("input"), cos = h.input("cos_cache"), sin = h.input("sin_cache");
   if (x.rank != 3 && x.rank != 4) return "the input has 3 or 4 axes";
-  std::size_t const heads = x.rank == 3 ? h.extent("num_heads") : x.shape[1];
+  const std::size_t heads = x.rank == 3 ? h.extent("num_heads") : x.shape[1];
   if (heads == 0 || (x.rank == 3 && x.last() % heads != 0))
     return "the heads do not divide the width";
-  std::size_t const size = x.rank == 3 ? x.last() / heads : x.last();
-  std::size_t const given = h.extent("rotary_embedding_dim");
-  std::size_t const turned = given == 0 ? size : given;
+  const std::size_t size = x.rank == 3 ? x.last() / heads : x.last();
+  const std::size_t given = h.extent("rotary_embedding_dim");
+  const std::size_t turned = given == 0 ? size : given;
   if (turned > size || turned % 2 != 0)
     return "rotary_embedding_dim is even and not above the size";
-  int const rank = h.has_input("position_ids") ? 2 : 3;
-  for (auto const& cache : {cos, sin})
+  const int rank = h.has_input("position_ids") ? 2 : 3;
+  for (const auto& cache : {cos, sin})
     if (cache.rank != rank || cache.last() != turned / 2)
       return "a cache is [positions, half] with position_ids, else [batch, position, half]";
   return "";

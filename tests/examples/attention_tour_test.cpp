@@ -31,7 +31,7 @@ struct told {
 
   // The values that are printed under a name, in a step of the tour.
   rows numbers(const std::string& step, const std::string& name) const {
-    auto const begin = printed.find("\n" + step + "\n");
+    const auto begin = printed.find("\n" + step + "\n");
     BOOST_TEST_REQUIRE(begin != printed.npos, step);
     std::istringstream lines(printed.substr(begin + 1));
     std::string line;
@@ -70,18 +70,18 @@ const std::string scores[]{"Scaled dot product", "Additive score", "Bilinear sco
 BOOST_AUTO_TEST_SUITE(attention_tour_of_the_chapter)
 
 BOOST_AUTO_TEST_CASE(masked_softmax_gives_the_weights_that_the_chapter_prints) {
-  std::string const step = "Masked softmax, a length for each sequence";
+  const std::string step = "Masked softmax, a length for each sequence";
   check(tour().numbers(step, "sequence 0"), {{0.4639, 0.5361, 0, 0}, {0.3481, 0.6519, 0, 0}});
   check(tour().numbers(step, "sequence 1"),
         {{0.4261, 0.1981, 0.3759, 0}, {0.4635, 0.2937, 0.2428, 0}});
-  std::string const each = "Masked softmax, a length for each query";
+  const std::string each = "Masked softmax, a length for each query";
   check(tour().numbers(each, "sequence 0"), {{1, 0, 0, 0}, {0.29248205, 0.37135315, 0.3361648, 0}});
   check(tour().numbers(each, "sequence 1"),
         {{0.38551602, 0.61448395, 0, 0}, {0.17129263, 0.21547154, 0.25191936, 0.36131644}});
 }
 
 BOOST_AUTO_TEST_CASE(products_of_ones_equal_the_contracted_extent) {
-  for (std::string const name : {"product 0", "product 1"})
+  for (const std::string name : {"product 0", "product 1"})
     check(tour().numbers("Batch matrix product", name), rows(3, std::vector<double>(6, 4)));
 }
 
@@ -89,22 +89,22 @@ BOOST_AUTO_TEST_CASE(equal_keys_share_the_weight_for_every_score_function) {
   std::vector<double> two(10), six(10);
   std::fill_n(two.begin(), 2, 0.5);
   std::fill_n(six.begin(), 6, 1.0 / 6);
-  for (std::string const& score : scores) BOOST_TEST_CONTEXT(score) {
+  for (const std::string& score : scores) BOOST_TEST_CONTEXT(score) {
       check(tour().numbers(score, "weights, equal keys"), {two, six});
       check(tour().numbers(score, "output, equal keys"), {{2, 3, 4, 5}, {10, 11, 12, 13}});
     }
 }
 
 BOOST_AUTO_TEST_CASE(random_keys_have_different_weights_within_the_lengths) {
-  for (std::string const& score : scores) BOOST_TEST_CONTEXT(score) {
-      rows const weights = tour().numbers(score, "weights, random keys");
-      rows const output = tour().numbers(score, "output, random keys");
+  for (const std::string& score : scores) BOOST_TEST_CONTEXT(score) {
+      const rows weights = tour().numbers(score, "weights, random keys");
+      const rows output = tour().numbers(score, "output, random keys");
       BOOST_TEST_REQUIRE(weights.size() == 2u);
       for (std::size_t sequence = 0; sequence < 2; ++sequence) {
-        std::size_t const length = sequence == 0 ? 2 : 6;
+        const std::size_t length = sequence == 0 ? 2 : 6;
         double sum = 0, mean = 0;
         for (std::size_t key = 0; key < 10; ++key) {
-          double const w = weights[sequence].at(key);
+          const double w = weights[sequence].at(key);
           if (key >= length) BOOST_TEST(w == 0);
           sum += w;
           mean += w * 4 * static_cast<double>(key);  // the values' first column
@@ -117,12 +117,12 @@ BOOST_AUTO_TEST_CASE(random_keys_have_different_weights_within_the_lengths) {
 }
 
 BOOST_AUTO_TEST_CASE(the_regression_is_the_mean_weighted_by_the_kernel) {
-  auto const known = attention_tour::noisy_sample();
+  const auto known = attention_tour::noisy_sample();
   rows expected(1);
   for (double x = 0; x < 5; ++x) {
     double sum = 0, weights = 0;
     for (std::size_t i = 0; i < known.x.size(); ++i) {
-      double const w = std::exp(-(x - known.x[i]) * (x - known.x[i]) / 2);
+      const double w = std::exp(-(x - known.x[i]) * (x - known.x[i]) / 2);
       sum += w * known.y[i];
       weights += w;
     }
@@ -132,9 +132,9 @@ BOOST_AUTO_TEST_CASE(the_regression_is_the_mean_weighted_by_the_kernel) {
 }
 
 BOOST_AUTO_TEST_CASE(heads_give_equal_keys_equal_weights) {
-  std::string const step = "Multi-head attention";
+  const std::string step = "Multi-head attention";
   check(tour().numbers(step, "shape of the output"), {{2, 4, 100}});
-  double const third = 1.0 / 3;
+  const double third = 1.0 / 3;
   check(tour().numbers(step, "weights of sequence 0, head 0"), rows(4, {third, third, third, 0}));
   check(tour().numbers(step, "weights of sequence 1, head 0"), rows(4, {0.5, 0.5, 0, 0}));
 }
@@ -143,28 +143,28 @@ BOOST_AUTO_TEST_CASE(the_page_has_every_compiled_listing_and_every_picture) {
   std::string listings;
   std::size_t figures = 0, tables = 0;
   std::vector<std::string> headings;
-  for (auto const& [tag, content] : tour().body) {
+  for (const auto& [tag, content] : tour().body) {
     if (tag == "h2") headings.push_back(content.data());
     if (tag == "pre") listings += content.get<std::string>("code");
     tables += tag == "table";
     if (tag != "figure") continue;
     ++figures;
-    auto const source = content.get<std::string>("img.<xmlattr>.src");
+    const auto source = content.get<std::string>("img.<xmlattr>.src");
     // The signature of a PNG file, and the minimum size of a picture.
     BOOST_TEST(source.starts_with("data:image/png;base64,iVBORw0KGgo"));
     BOOST_TEST(source.size() > 500u);
   }
   BOOST_TEST(headings.size() == 10u);
-  for (std::string const& h : headings)
+  for (const std::string& h : headings)
     BOOST_TEST(tour().printed.find("\n" + h + "\n") != std::string::npos);
   BOOST_TEST(figures == 2 + 2 + 4 * 2 + 2 + 3u);
   BOOST_TEST(tables == 2 + 2 + 2 + 4 * 4 + 1 + 3u);
-  for (std::string const model : {"additive", "batch_product", "bilinear", "dot_product",
+  for (const std::string model : {"additive", "batch_product", "bilinear", "dot_product",
                                   "gaussian", "masked_softmax", "multi_head", "regression", "toy"})
     BOOST_TEST_CONTEXT(model) {
       std::ifstream file(ATTENTION_TOUR_MODELS "/" + model + ".hpp");
-      std::string const code(std::istreambuf_iterator<char>(file), {});
-      std::string const guard = "#pragma once\n\n";
+      const std::string code(std::istreambuf_iterator<char>(file), {});
+      const std::string guard = "#pragma once\n\n";
       BOOST_TEST_REQUIRE(code.starts_with(guard));
       BOOST_TEST(listings.find(code.substr(guard.size())) != listings.npos);
     }

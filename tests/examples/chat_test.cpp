@@ -24,7 +24,7 @@ using chat::chat_template, weft::testing::gguf_builder, weft::testing::letter_pa
     weft::testing::vocabulary;
 using ids = std::vector<std::int32_t>;
 
-std::vector<chat::message> const talk{
+const std::vector<chat::message> talk{
     {"system", " S\n"}, {"user", "x y"}, {"assistant", "  ok"}, {"user", "z"}};
 
 std::string applied(const std::string& text, bool add_prompt = true) {
@@ -32,7 +32,7 @@ std::string applied(const std::string& text, bool add_prompt = true) {
 }
 // Checks that the template is refused in one line that has the sentence.
 void refused(const std::string& text, const std::string& sentence) {
-  std::string const said = thrown_by([&] { applied(text); });
+  const std::string said = thrown_by([&] { applied(text); });
   says(said, sentence);
   BOOST_TEST(said.starts_with("the chat template, line "), said);
   BOOST_TEST((said.find('\n') == said.npos && said.size() < 300), said);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(wrong_templates_are_refused_in_one_line_that_says_what_and_
   refused("{{ none + none }}", "+ is of two texts or two integers");
   refused("{{ none | trim }}", "trim is of a text");
   refused("{{ messages }}", "a list or an object is printed");
-  for (char const* const no_list : {"1", "'a'", "none", "missing", "messages[0]"})
+  for (const char* const no_list : {"1", "'a'", "none", "missing", "messages[0]"})
     refused("{% for m in " + std::string(no_list) + " %}{% endfor %}", "is over no list");
   refused("{{ raise_exception('a\nb') }}", "a b");
   refused("{% " + std::string(100000, 'a') + "\n %}", "the statement 'aaa");
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(wrong_templates_are_refused_in_one_line_that_says_what_and_
 BOOST_AUTO_TEST_CASE(templates_are_bounded_in_depth_and_length) {
   refused("{{ " + std::string(100000, '(') + " }}", "nested deeper than 100 levels");
   refused("{{ " + repeated("not ", 100000) + "1 }}", "nested deeper than 100 levels");
-  for (char const* const link : {" + 1", ".a", "[0]", " | trim", " and 1", " or 1", " == 1",
+  for (const char* const link : {" + 1", ".a", "[0]", " | trim", " and 1", " or 1", " == 1",
                                  " is none", " in 1", ".strip()"})
     refused("{{ 1" + repeated(link, 100000) + " }}", "more than 1000 signs and words");
   refused(repeated("{% if 1 %}", 100000), "nested deeper than 50 levels");
@@ -151,12 +151,12 @@ BOOST_AUTO_TEST_CASE(templates_are_bounded_in_time_and_memory) {
   refused("{{ 0" + repeated(" + 999999999999999999", 12) + " }}", "a sum is too large");
   refused("{{ 0" + repeated(" + -999999999999999999", 12) + " }}", "a sum is too large");
   // A part that nearly fits at every place.
-  std::string const half(100000, 'a');
+  const std::string half(100000, 'a');
   refused("{{ '" + half + "b' in '" + half + half + "' }}", "it takes too many steps");
   BOOST_TEST(applied("{{ 'b' + 'a' in 'aaba' }}{{ '' in '' }}{{ 'ab' in 'a' }}") ==
              "TrueTrueFalse");
   // The bounds grow with the messages.
-  std::vector<chat::message> const long_talk{{"user", std::string(10'000'000, 'x')}};
+  const std::vector<chat::message> long_talk{{"user", std::string(10'000'000, 'x')}};
   BOOST_TEST(chat_template("{% for m in messages %}{{ '<' + m.content | trim + '>' }}{{ '</think>' "
                            "in m.content }}{% endfor %}")
                  .apply(long_talk, true)
@@ -164,8 +164,8 @@ BOOST_AUTO_TEST_CASE(templates_are_bounded_in_time_and_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(merges_are_applied_by_rank_and_special_tokens_stand_for_themselves) {
-  auto const pairs = reader_of(hello());
-  auto const tokens = [&](std::string_view text) { return pairs.tokens(text); };
+  const auto pairs = reader_of(hello());
+  const auto tokens = [&](std::string_view text) { return pairs.tokens(text); };
   BOOST_TEST((tokens("hello hello") == ids{10, 3, 11, 3}));
   BOOST_TEST((tokens("11<|end|>held") == ids{12, 12, 13, 8, 2, 6}), "digits are words each");
   BOOST_TEST(tokens("").empty());
@@ -181,16 +181,16 @@ BOOST_AUTO_TEST_CASE(any_merges_give_the_tokens_of_the_definition) {
   std::mt19937 random(1);
   for (int trial = 0; trial < 20; ++trial) {
     letter_pairs pairs;
-    unsigned const letters = 1 + random() % 8;
+    const unsigned letters = 1 + random() % 8;
     for (int m = 0; m < 30; ++m) {
       // Half of the merges are of what earlier ones made.
-      auto const any = [&] {
+      const auto any = [&] {
         return random() % 2 == 0 ? random() % letters : random() % pairs.size();
       };
-      std::size_t const left = any(), right = any();
+      const std::size_t left = any(), right = any();
       if (pairs.piece(left).size() + pairs.piece(right).size() <= 40) pairs.merge(left, right);
     }
-    auto const reader = reader_of(pairs.file());
+    const auto reader = reader_of(pairs.file());
     for (std::size_t size = 1; size <= 100; size += 7) {
       std::string word;
       for (std::size_t i = 0; i < size; ++i)
@@ -207,13 +207,13 @@ BOOST_AUTO_TEST_CASE(long_texts_take_a_time_that_grows_with_their_length,
   letter_pairs pairs;
   pairs.merge(0, 0);
   for (std::size_t m = pairs.size() - 1; m < 11; ++m) pairs.merge(m, m);
-  auto const merged = reader_of(pairs.file()).tokens(std::string(size, 'a'));
+  const auto merged = reader_of(pairs.file()).tokens(std::string(size, 'a'));
   BOOST_TEST(merged.size() == size / 16);
   auto v = with_special(hello(), {"<", "<|x|>"});
-  for (char const* const words : {"gpt-2", "smollm", "llama-bpe", "qwen2"}) {
+  for (const char* const words : {"gpt-2", "smollm", "llama-bpe", "qwen2"}) {
     v.words = words;
-    auto const reader = reader_of(v);
-    auto const count = [&](const std::string& text) {
+    const auto reader = reader_of(v);
+    const auto count = [&](const std::string& text) {
       return reader.tokens(repeated(text, size)).size();
     };
     BOOST_TEST(count("l") == size / 2);
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(long_texts_take_a_time_that_grows_with_their_length,
 }
 
 BOOST_AUTO_TEST_CASE(of_special_tokens_at_a_place_the_longest_is_taken) {
-  auto const reader =
+  const auto reader =
       reader_of(with_special(hello(), {"<|e", "<|end|><", "é", "<|end|>", "\xff", "hell"}));
   BOOST_TEST((reader.tokens("<|e<|end|><|end|>é<|end") == ids{14, 15, 1, 6, 16, 14, 6}),
              "'|', 'n' and '>' are no tokens");
@@ -235,10 +235,10 @@ BOOST_AUTO_TEST_CASE(of_special_tokens_at_a_place_the_longest_is_taken) {
 }
 
 BOOST_AUTO_TEST_CASE(tokens_without_text_or_twice_in_the_vocabulary_do_no_harm) {
-  auto const reader = reader_of(with_special(hello(), {"", "<|end|>", "", "<|end|>"}));
+  const auto reader = reader_of(with_special(hello(), {"", "<|end|>", "", "<|end|>"}));
   BOOST_TEST((reader.tokens("he<|end|>d") == ids{8, 13, 6}));
   BOOST_TEST(reader.bytes(14) == "");
-  auto const only = reader_of(with_special({.pieces = {"a"}, .merges = {}}, {""}));
+  const auto only = reader_of(with_special({.pieces = {"a"}, .merges = {}}, {""}));
   BOOST_TEST((only.tokens("aba") == ids{0, 0}));
   vocabulary twice = hello();
   twice.pieces[12] = "he";
@@ -248,18 +248,18 @@ BOOST_AUTO_TEST_CASE(tokens_without_text_or_twice_in_the_vocabulary_do_no_harm) 
 }
 
 BOOST_AUTO_TEST_CASE(incomplete_vocabularies_are_refused) {
-  auto const says_of = [](auto change, std::string_view sentence) {
+  const auto says_of = [](auto change, std::string_view sentence) {
     vocabulary v = hello();
     change(v);
-    std::string const said = thrown_by([&] { reader_of(v); });
+    const std::string said = thrown_by([&] { reader_of(v); });
     says(said, sentence);
     BOOST_TEST((said.starts_with("the tokenizer: ") && said.size() < 300), said);
     BOOST_TEST((said.find('\n') == said.npos), said);
   };
-  auto const of_merge = [&](const std::string& merge, std::string_view sentence) {
+  const auto of_merge = [&](const std::string& merge, std::string_view sentence) {
     says_of([&](vocabulary& v) { v.merges[2] = merge; }, sentence);
   };
-  for (char const* const line : {"", " ", "hell", "h ", " e", "h e l", "h  e"})
+  for (const char* const line : {"", " ", "hell", "h ", " e", "h e l", "h  e"})
     of_merge(line, "merge 2, '" + std::string(line) + "', is not two tokens with a blank between");
   of_merge("h x", "merge 2, 'h x', needs the token 'x', which is not there");
   of_merge("x e", "needs the token 'x', which is not there");
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(incomplete_vocabularies_are_refused) {
   says_of([](vocabulary& v) { v.types.pop_back(); }, "there are 14 tokens, and the types of 13");
   says_of([](vocabulary& v) { v.pieces.clear(); }, "there are 0 tokens, and the types of 14");
   says_of([](vocabulary& v) { v.words = "a\nb"; }, "split as by 'a b', which is not known");
-  for (std::int32_t const end : {14, -1, std::numeric_limits<std::int32_t>::max()})
+  for (const std::int32_t end : {14, -1, std::numeric_limits<std::int32_t>::max()})
     says_of([&](vocabulary& v) { v.end = end; },
             "eos_token_id is " + std::to_string(end) + ", and there are 14 tokens");
   gguf_builder no_end(0, 5);
@@ -281,26 +281,26 @@ BOOST_AUTO_TEST_CASE(incomplete_vocabularies_are_refused) {
 
 // Without a token to go on from, the model would have no logits.
 BOOST_AUTO_TEST_CASE(templates_that_make_no_token_of_a_message_are_refused) {
-  auto const reader = reader_of(hello());
-  auto const prompt = [&](const std::string& form, std::string_view done = "") {
+  const auto reader = reader_of(hello());
+  const auto prompt = [&](const std::string& form, std::string_view done = "") {
     return chat::prompt_of(talk, done, chat_template(form), reader);
   };
-  for (char const* const form : {"", "{# hello #}", "{{ missing }}", "?", "{% if 0 %}h{% endif %}"})
+  for (const char* const form : {"", "{# hello #}", "{{ missing }}", "?", "{% if 0 %}h{% endif %}"})
     refuses([&] { prompt(form); }, "the chat template makes no token of the message");
   refuses([&] { prompt("hello", "hello"); }, "makes no token");
-  auto const next = prompt("hello hello", "hello");
+  const auto next = prompt("hello hello", "hello");
   BOOST_TEST((next.goes_on && next.tokens == ids{11, 3} && next.whole == "hello hello"));
-  auto const other = prompt("hello", "held");
+  const auto other = prompt("hello", "held");
   BOOST_TEST((!other.goes_on && other.tokens == ids{10, 3}));
 }
 
 // What is wrong with the file is said before its weights are looked for.
 BOOST_AUTO_TEST_CASE(files_of_other_models_are_refused) {
   vocabulary v = hello();
-  auto const conversation = [&](std::string_view architecture, std::string_view form) {
+  const auto conversation = [&](std::string_view architecture, std::string_view form) {
     gguf_builder b(0, 8);
     b.text_value("general.architecture", architecture).text_value("tokenizer.chat_template", form);
-    auto const file = v.file();
+    const auto file = v.file();
     constexpr std::size_t header = 24;
     b.raw({reinterpret_cast<const char*>(file.bytes().data()) + header,
            file.bytes().size() - header});
@@ -324,10 +324,10 @@ BOOST_AUTO_TEST_CASE(other_tokenizers_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(the_most_likely_tokens_are_chosen_by_their_probabilities) {
-  std::vector<float> const logits{1, 3, 2, -5};
+  const std::vector<float> logits{1, 3, 2, -5};
   chat::sampler greedy({});
   BOOST_TEST(greedy(logits) == 1);
-  auto const counts = [&](const chat::sampling& options) {
+  const auto counts = [&](const chat::sampling& options) {
     chat::sampler choose(options);
     std::map<std::int32_t, int> all;
     for (int i = 0; i < 4000; ++i) ++all[choose(logits)];
@@ -345,8 +345,8 @@ BOOST_AUTO_TEST_CASE(the_most_likely_tokens_are_chosen_by_their_probabilities) {
 
 BOOST_AUTO_TEST_CASE(no_token_is_chosen_by_logits_that_are_not_finite) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  for (double const temperature : {0.0, 1.0})
-    for (auto const& logits : std::vector<std::vector<float>>{
+  for (const double temperature : {0.0, 1.0})
+    for (const auto& logits : std::vector<std::vector<float>>{
              {}, {1, std::numeric_limits<float>::quiet_NaN()}, {infinity, 1}, {-infinity}})
       refuses([&] { chat::sampler({.temperature = temperature})(logits); },
               "the model's logits are no finite numbers");
@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(no_token_is_chosen_by_logits_that_are_not_finite) {
 // The tokens are those that transformers 5.24 chooses in float32 from the same file, by its
 // generate(do_sample=False).
 BOOST_AUTO_TEST_CASE(the_published_weights_answer_as_in_transformers) {
-  std::filesystem::path const file = CHAT_MODEL;
+  const std::filesystem::path file = CHAT_MODEL;
   if (!std::filesystem::exists(file)) {
     BOOST_TEST_MESSAGE("left out: " << file << " is not there; ./run chat fetches it");
     return;
@@ -364,8 +364,8 @@ BOOST_AUTO_TEST_CASE(the_published_weights_answer_as_in_transformers) {
   how.precision = weft::precision::float32;
   chat::conversation talk(weft::gguf_file(file), how, {}, "");
   std::string streamed;
-  auto const stream = [&](std::string_view part) { streamed += part; };
-  std::string const expected =
+  const auto stream = [&](std::string_view part) { streamed += part; };
+  const std::string expected =
       "The answer to this question lies in the intricate dance of light and color. The sky appears "
       "blue because of a phenomenon known as Rayleigh scattering. This occurs when light "
       "encounters "

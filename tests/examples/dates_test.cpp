@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, unsigned> month_stems[] = {
     {"kas", 11}, {"dec", 12}, {"dez", 12}, {"dic", 12}, {"déc", 12}, {"ara", 12}};
 
 unsigned month_of(std::string_view word) {
-  for (auto const& [stem, month] : month_stems)
+  for (const auto& [stem, month] : month_stems)
     if (word.starts_with(stem)) return month;
   return 0;
 }
@@ -33,19 +33,19 @@ unsigned month_of(std::string_view word) {
 // month, year, or year, month, day if the first has four digits. Of two, the one with four digits
 // is the year, or else the last; the month is the last word that begins as a month does.
 date read(std::string_view text) {
-  auto const is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  auto const is_letter = [](char c) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) > 127;
   };
   std::vector<std::string> numbers;
   unsigned month = 0;
   while (!text.empty()) {
-    bool const digit = is_digit(text.front());
+    const bool digit = is_digit(text.front());
     if (!digit && !is_letter(text.front())) {
       text.remove_prefix(1);
       continue;
     }
-    auto const end = digit ? std::ranges::find_if_not(text, is_digit)
+    const auto end = digit ? std::ranges::find_if_not(text, is_digit)
                            : std::ranges::find_if_not(text, is_letter);
     std::string word(text.begin(), end);
     text.remove_prefix(word.size());
@@ -55,7 +55,7 @@ date read(std::string_view text) {
     }
     for (char& c : word)
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (unsigned const m = month_of(word)) month = m;
+    if (const unsigned m = month_of(word)) month = m;
   }
   if (numbers.front().size() == 4) std::ranges::reverse(numbers);
   if (numbers.size() == 3) month = static_cast<unsigned>(std::stoul(numbers[1]));
@@ -73,7 +73,7 @@ const locale& language(std::string_view name) {
 BOOST_AUTO_TEST_SUITE(examples_dates)
 
 BOOST_AUTO_TEST_CASE(dates_are_written_in_the_forms_of_each_language) {
-  auto const text = [](int year, unsigned month, unsigned day, std::string_view name,
+  const auto text = [](int year, unsigned month, unsigned day, std::string_view name,
                        std::string_view pattern) {
     return write(std::chrono::year(year) / static_cast<int>(month) / static_cast<int>(day),
                  language(name), pattern);
@@ -98,9 +98,9 @@ BOOST_AUTO_TEST_CASE(dates_are_written_in_the_forms_of_each_language) {
 BOOST_AUTO_TEST_CASE(every_form_denotes_its_day) {
   std::size_t wrong = 0;
   for (auto day = first_day; day <= last_day; day += std::chrono::days(11))
-    for (locale const& l : locales())
-      for (auto const pattern : l.patterns) {
-        std::string const text = write(day, l, pattern);
+    for (const locale& l : locales())
+      for (const auto pattern : l.patterns) {
+        const std::string text = write(day, l, pattern);
         if (read(text) == date(day)) continue;
         if (++wrong < 10) BOOST_TEST_MESSAGE(text << " is not " << iso(day));
       }
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(every_form_denotes_its_day) {
 BOOST_AUTO_TEST_CASE(weekdays_follow_one_another) {
   std::size_t days = 0, wrong = 0;  // since a Sunday
   for (auto day = first_day; day <= last_day; day += std::chrono::days(1), ++days)
-    for (locale const& l : locales())
+    for (const locale& l : locales())
       wrong += write(day, l, "EEEE") != l.weekdays[days % 7] ||
                write(day, l, "EEE") != l.short_weekdays[days % 7];
   BOOST_TEST(wrong == 0u);
@@ -120,19 +120,19 @@ BOOST_AUTO_TEST_CASE(every_form_can_be_encoded) {
   std::size_t wrong = 0;
   for (auto day = last_day - std::chrono::days(7 * 366); day <= last_day;
        day += std::chrono::days(1))
-    for (locale const& l : locales())
-      for (auto const pattern : l.patterns) {
-        auto const places = encode(write(day, l, pattern));
+    for (const locale& l : locales())
+      for (const auto pattern : l.patterns) {
+        const auto places = encode(write(day, l, pattern));
         wrong += places.empty() || places.size() > Pos::extent;
       }
   BOOST_TEST(wrong == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(characters_are_encoded_as_indices_into_the_alphabet) {
-  auto const places = encode("1 ağu");
+  const auto places = encode("1 ağu");
   BOOST_TEST_REQUIRE(places.size() == 5u);
   std::u32string back;
-  for (std::int32_t const p : places) back += alphabet[static_cast<std::size_t>(p)];
+  for (const std::int32_t p : places) back += alphabet[static_cast<std::size_t>(p)];
   BOOST_TEST((back == U"1 ağu"));
   BOOST_TEST(encode("").empty());
   BOOST_CHECK_EXCEPTION(encode("3 März ½"), weft::error, [](const weft::error& e) {
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(characters_are_encoded_as_indices_into_the_alphabet) {
 
 BOOST_AUTO_TEST_CASE(a_tenth_of_the_days_is_held_out) {
   random_engine one(1), two(2);
-  split const days(one), others(two);
+  const split days(one), others(two);
   BOOST_TEST(days.held_out.size() == 3652u);
   std::set<date> all(days.train.begin(), days.train.end());
   all.insert(days.held_out.begin(), days.held_out.end());
@@ -156,35 +156,35 @@ BOOST_AUTO_TEST_CASE(a_tenth_of_the_days_is_held_out) {
 BOOST_AUTO_TEST_CASE(forms_are_drawn_evenly) {
   random_engine random(1);
   constexpr int draws = 100000;
-  date const day = std::chrono::year(1987) / 12 / 24;
+  const date day = std::chrono::year(1987) / 12 / 24;
   std::map<std::string, int> counted;
   for (int i = 0; i < draws; ++i) ++counted[write_somehow(day, random).text];
   std::map<std::string, double> expected;
-  for (locale const& l : locales())
-    for (auto const pattern : l.patterns)
+  for (const locale& l : locales())
+    for (const auto pattern : l.patterns)
       expected[write(day, l, pattern)] +=
           1.0 / static_cast<double>(locales().size() * l.patterns.size());
   BOOST_TEST(counted.size() == expected.size());
-  for (auto const& [text, p] : expected)
+  for (const auto& [text, p] : expected)
     BOOST_TEST(std::abs(counted[text] - draws * p) < 5 * std::sqrt(draws * p * (1 - p)), text);
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_is_padded_to_its_longest_text) {
-  sample const samples[] = {{std::chrono::year(1967) / 11 / 5, "05/11/67"},
+  const sample samples[] = {{std::chrono::year(1967) / 11 / 5, "05/11/67"},
                             {std::chrono::year(2004) / 8 / 1, "1er août 2004"}};
-  batch const b(samples);
+  const batch b(samples);
   BOOST_TEST(b.text.length<Pos>() == 13u);
   BOOST_TEST(b.valid(0) == 8);
   BOOST_TEST(b.valid(1) == 13);
   for (std::size_t i = 0; i < 2; ++i) {
-    auto const places = encode(samples[i].text);
+    const auto places = encode(samples[i].text);
     for (std::size_t p = 0; p < places.size(); ++p) BOOST_TEST(b.text(i, p) == places[p]);
     for (std::size_t s = 0; s < Step::extent; ++s)
       BOOST_TEST(symbols[static_cast<std::size_t>(b.date(i, s))] == iso(samples[i].day)[s]);
   }
-  std::string const texts[] = {"3 March 1998"};
-  for (std::int32_t const symbol : batch(texts).date) BOOST_TEST(symbol == -1);
-  std::string const empty[] = {""}, longer[] = {std::string(Pos::extent + 1, '1')};
+  const std::string texts[] = {"3 March 1998"};
+  for (const std::int32_t symbol : batch(texts).date) BOOST_TEST(symbol == -1);
+  const std::string empty[] = {""}, longer[] = {std::string(Pos::extent + 1, '1')};
   BOOST_CHECK_THROW((batch(empty)), weft::error);
   BOOST_CHECK_THROW((batch(longer)), weft::error);
 }
@@ -195,10 +195,10 @@ BOOST_AUTO_TEST_CASE(a_reader_batches_texts_of_similar_length) {
   std::size_t cells = 0, characters = 0;
   std::set<std::size_t> lengths;
   for (int i = 0; i < 64; ++i) {
-    batch const b = batches.next();
+    const batch b = batches.next();
     BOOST_TEST(b.valid.size() == 32u);
     cells += b.text.size();
-    for (std::int32_t const v : b.valid) characters += static_cast<std::size_t>(v);
+    for (const std::int32_t v : b.valid) characters += static_cast<std::size_t>(v);
     lengths.insert(b.text.length<Pos>());
   }
   BOOST_TEST(static_cast<double>(cells) < 1.2 * static_cast<double>(characters));

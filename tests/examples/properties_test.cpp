@@ -10,7 +10,7 @@ namespace {
 
 std::string shown(const positions::properties& p) {
   std::string all;
-  for (finding const f : p.found) all += f == finding::yes ? 'y' : f == finding::no ? 'n' : '-';
+  for (const finding f : p.found) all += f == finding::yes ? 'y' : f == finding::no ? 'n' : '-';
   return all;
 }
 
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(encodings_have_their_properties) {
       {"t5", "yyyyyy-"},         {"alibi", "ynyyyy-"},          {"learned-alibi", "ynyyyy-"},
       {"rotary", "yyyyyyy"},     {"learned-rotary", "yyyyyyy"}, {"xpos", "yyyyyyn"},
       {"fire", "yyyyyy-"},       {"cope", "nyyyny-"},           {"forgetting", "ynyyyy-"}};
-  auto const all = positions::properties_of_encodings();
+  const auto all = positions::properties_of_encodings();
   BOOST_TEST_REQUIRE(all.size() == std::size(expected));
   for (std::size_t i = 0; i < all.size(); ++i) {
     BOOST_TEST(all[i].encoding == expected[i].encoding);

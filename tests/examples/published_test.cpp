@@ -84,12 +84,12 @@ class difference {
   explicit difference(std::string name) : name_(std::move(name)) {}
   ~difference() {
     BOOST_TEST_MESSAGE(name_ << ": off by " << most_ << " at most");
-    auto const* const known = std::ranges::find(observed, name_, [](auto& o) { return o.first; });
-    double const most = known == std::end(observed) ? 0 : known->second;
+    const auto* const known = std::ranges::find(observed, name_, [](auto& o) { return o.first; });
+    const double most = known == std::end(observed) ? 0 : known->second;
     BOOST_TEST(most_ <= 4 * most, name_ << ": off by " << most_);
   }
   void add(float got, double expected) {
-    double const off = std::abs(static_cast<double>(got) - expected);
+    const double off = std::abs(static_cast<double>(got) - expected);
     most_ = off <= most_ ? most_ : off;  // keeps NaN
   }
   void add(const auto& got, const std::vector<double>& expected) {
@@ -104,23 +104,23 @@ class difference {
 
 template <class Model>
 void check_bert(const weft::weights& weights = under("bert.")) {
-  tensor_file const file = golden();
+  const tensor_file file = golden();
   weft::module<Model, "embedding"> net(weights);
-  auto const tokens = file["bert/tokens"].template values<std::int32_t>();
-  auto const lengths = file["bert/lengths"].template values<std::int32_t>();
-  auto const expected = file["bert/embedding"].template values<double>();
+  const auto tokens = file["bert/tokens"].template values<std::int32_t>();
+  const auto lengths = file["bert/lengths"].template values<std::int32_t>();
+  const auto expected = file["bert/embedding"].template values<double>();
   difference off("bert");
   for (int frozen = 0; frozen < 2; ++frozen) {
     if (frozen == 1) net.freeze();
     // The file's sentences are padded to 16 tokens.
     std::vector<std::int32_t> ids, begins, ends;
     for (std::size_t s = 0; s < lengths.size(); ++s) {
-      auto const first = tokens.begin() + static_cast<std::ptrdiff_t>(16 * s);
+      const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(16 * s);
       begins.push_back(static_cast<std::int32_t>(ids.size()));
       ids.insert(ids.end(), first, first + lengths[s]);
       ends.push_back(static_cast<std::int32_t>(ids.size()));
     }
-    auto const y = net(arg<"tokens">(ids), arg<"begins">(begins), arg<"ends">(ends))
+    const auto y = net(arg<"tokens">(ids), arg<"begins">(begins), arg<"ends">(ends))
                        .template get<"embedding">();
     for (std::size_t i = 0; i < expected.size(); ++i) off.add(y(i / 20, i % 20), expected[i]);
   }
@@ -129,17 +129,17 @@ void check_bert(const weft::weights& weights = under("bert.")) {
 // A model of language that is given tokens in parts, against its logits after each of them.
 template <class Model>
 void check_text(const std::string& name, const std::vector<std::size_t>& parts) {
-  tensor_file const file = golden();
+  const tensor_file file = golden();
   weft::module<Model> net(under(name + "."));
-  auto const tokens = file[name + "/tokens"].template values<std::int32_t>();
-  auto const expected = file[name + "/logits"].template values<double>();
+  const auto tokens = file[name + "/tokens"].template values<std::int32_t>();
+  const auto expected = file[name + "/logits"].template values<double>();
   difference off(name);
   for (int frozen = 0; frozen < 2; ++frozen) {
     if (frozen == 1) net.freeze();
     net.reset();
     std::size_t done = 0;
-    for (std::size_t const count : parts) {
-      auto const y =
+    for (const std::size_t count : parts) {
+      const auto y =
           net(arg<"tokens">(std::span(tokens).subspan(done, count))).template get<"logits">();
       done += count;
       for (std::size_t v = 0; v < 60; ++v) off.add(y(v), expected[(done - 1) * 60 + v]);
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(bert_embeds_sentences_as_in_transformers) {
 
 BOOST_AUTO_TEST_CASE(an_encoder_whose_projections_are_joined_embeds_as_bert_in_transformers) {
   using model = models::bert_encoder<small_bert, 100, 8>;
-  auto const names = [](const std::string& name) {
+  const auto names = [](const std::string& name) {
     auto parts = model::names_in_file(name);
     for (auto& part : parts) part.insert(0, "bert.");
     return parts;
@@ -283,7 +283,7 @@ struct attentions {
 };
 struct gpt_oss {
   static constexpr auto apply(const auto& attend, const auto& x) {
-    weft::nn::causal_options const options{
+    const weft::nn::causal_options options{
         .qkv_bias = true, .output_bias = true, .sinks = true, .window = 4};
     return attend(0, x, options, weft::nn::position::rotary({.base = 1000})).output;
   }
@@ -291,7 +291,7 @@ struct gpt_oss {
 struct qwen3_next {
   static constexpr auto apply(const auto& attend, const auto& x) {
     using weft::nn::rotary_pairs;
-    weft::nn::causal_options const options{
+    const weft::nn::causal_options options{
         .epsilon = 1e-6, .norm_heads = true, .one_plus_weight = true, .output_gate = true};
     return attend(0, x, options,
                   weft::nn::position::rotary<rotary_pairs::half_split, 4>({.base = 1000}))
@@ -300,9 +300,9 @@ struct qwen3_next {
 };
 struct gemma4 {
   static constexpr auto apply(const auto& attend, const auto& x) {
-    weft::nn::causal_options const options{
+    const weft::nn::causal_options options{
         .epsilon = 1e-6, .norm_heads = true, .norm_values = true, .scale = 1};
-    weft::nn::position::rotary const half({.base = 1000, .share = 0.5});
+    const weft::nn::position::rotary half({.base = 1000, .share = 0.5});
     auto own = attend(0, x, options, half);
     return attend(1, own.output, own.past, options, half).output;
   }
@@ -310,17 +310,17 @@ struct gemma4 {
 
 template <class Layers>
 void check_attention(const std::string& name) {
-  tensor_file const file = golden();
+  const tensor_file file = golden();
   weft::module<attentions<Layers>> net(under(name + "."));
-  auto const x = file[name + "/x"].template values<float>();
-  auto const expected = file[name + "/y"].template values<double>();
+  const auto x = file[name + "/x"].template values<float>();
+  const auto expected = file[name + "/y"].template values<double>();
   difference off(name);
-  for (std::vector<std::size_t> const& parts :
+  for (const std::vector<std::size_t>& parts :
        {std::vector<std::size_t>{11}, std::vector<std::size_t>{5, 1, 1, 4}}) {
     net.reset();
     std::size_t done = 0;
-    for (std::size_t const count : parts) {
-      auto const y = net(arg<"x">(std::span(x).subspan(24 * done, 24 * count))).template get<"y">();
+    for (const std::size_t count : parts) {
+      const auto y = net(arg<"x">(std::span(x).subspan(24 * done, 24 * count))).template get<"y">();
       for (std::size_t i = 0; i < 24 * count; ++i) off.add(y.data()[i], expected[24 * done + i]);
       done += count;
     }
@@ -345,36 +345,36 @@ BOOST_AUTO_TEST_CASE(gemma3_predicts_as_in_transformers) {
 }
 
 BOOST_AUTO_TEST_CASE(vit_classifies_images_as_in_transformers) {
-  tensor_file const file = golden();
+  const tensor_file file = golden();
   weft::module<models::vit<small_vit, 3>> net(under("vit."));
-  auto const images = file["vit/images"].values<float>();
-  auto const y = net(arg<"image">(images)).get<"logits">();
+  const auto images = file["vit/images"].values<float>();
+  const auto y = net(arg<"image">(images)).get<"logits">();
   difference("vit").add(y, file["vit/logits"].values<double>());
 }
 
 BOOST_AUTO_TEST_CASE(t5_encodes_as_in_transformers) {
-  tensor_file const file = golden();
+  const tensor_file file = golden();
   weft::module<models::t5_encoder<small_t5, 200>> net(under("t5."));
-  auto const tokens = file["t5/tokens"].values<std::int32_t>();
-  auto const y = net(arg<"tokens">(tokens)).get<"encoded">();
+  const auto tokens = file["t5/tokens"].values<std::int32_t>();
+  const auto y = net(arg<"tokens">(tokens)).get<"encoded">();
   difference("t5_encoder").add(y, file["t5/encoded"].values<double>());
 }
 
 BOOST_AUTO_TEST_CASE(whisper_hears_and_writes_as_in_transformers) {
   using model = models::whisper<small_whisper>;
-  tensor_file const file = golden();
+  const tensor_file file = golden();
   weft::module<model::encoder> hear(under("whisper."));
   weft::module<model::decoder<8>> write(under("whisper."));
-  auto const mel = file["whisper/mel"].values<float>();
-  auto const encoded = hear(arg<"mel">(mel)).get<"encoded">();
+  const auto mel = file["whisper/mel"].values<float>();
+  const auto encoded = hear(arg<"mel">(mel)).get<"encoded">();
   difference off("whisper");
   off.add(encoded, file["whisper/encoded"].values<double>());
-  auto const tokens = file["whisper/tokens"].values<std::int32_t>();
-  auto const expected = file["whisper/logits"].values<double>();
+  const auto tokens = file["whisper/tokens"].values<std::int32_t>();
+  const auto expected = file["whisper/logits"].values<double>();
   std::size_t done = 0;
   std::span<const float> sound(encoded.data(), encoded.size());
-  for (std::size_t const count : std::vector<std::size_t>{4, 1, 4}) {
-    auto const y =
+  for (const std::size_t count : std::vector<std::size_t>{4, 1, 4}) {
+    const auto y =
         write(arg<"tokens">(std::span(tokens).subspan(done, count)), arg<"encoded">(sound))
             .get<"logits">();
     sound = {};

@@ -30,7 +30,7 @@ struct small_vocabulary {
 
 std::string pieces(const word_pieces& w, std::string_view text, std::size_t most = 100) {
   std::string all;
-  for (auto const token : w.tokens(text, most)) all += (all.empty() ? "" : " ") + w.piece(token);
+  for (const auto token : w.tokens(text, most)) all += (all.empty() ? "" : " ") + w.piece(token);
   return all;
 }
 
@@ -39,8 +39,8 @@ std::string pieces(const word_pieces& w, std::string_view text, std::size_t most
 BOOST_AUTO_TEST_SUITE(sentence_)
 
 BOOST_AUTO_TEST_CASE(words_are_split_into_their_longest_pieces) {
-  small_vocabulary const v;
-  word_pieces const w(v.file());
+  const small_vocabulary v;
+  const word_pieces w(v.file());
   BOOST_TEST(pieces(w, "") == "[CLS] [SEP]");
   BOOST_TEST(pieces(w, "unaffable") == "[CLS] un ##aff ##able [SEP]");
   BOOST_TEST(pieces(w, "UnAff, caf\u00c9\tcafe\u0301") == "[CLS] un ##aff , cafe cafe [SEP]");
@@ -58,27 +58,27 @@ BOOST_AUTO_TEST_CASE(words_are_split_into_their_longest_pieces) {
 }
 
 BOOST_AUTO_TEST_CASE(long_texts_are_cut_and_wrong_ones_refused) {
-  small_vocabulary const v;
-  word_pieces const w(v.file());
+  const small_vocabulary v;
+  const word_pieces w(v.file());
   BOOST_TEST(pieces(w, "a a a a", 4) == "[CLS] a a [SEP]");
   BOOST_TEST(pieces(w, "a", 2) == "[CLS] [SEP]");
   BOOST_TEST(thrown_by([&] { w.tokens("ab\xc3(", 10); }) == "the text is not UTF-8: byte 2 is 195");
   BOOST_TEST(thrown_by([] { word_pieces("/not/there"); }).find("cannot read /not/there") == 0u);
-  temporary const other("weft_sentence_test");
+  const temporary other("weft_sentence_test");
   std::ofstream(static_cast<const std::filesystem::path&>(other)) << "a\nb\n";
   refuses([&] { word_pieces{other}; }, "has no piece [CLS]");
 }
 
 // The tokens are those of Hugging Face's tokenizers 0.23 with the model's tokenizer.json.
 BOOST_AUTO_TEST_CASE(tokens_with_the_published_vocabulary_are_those_of_hugging_face) {
-  std::filesystem::path const folder = SENTENCE_MODEL;
+  const std::filesystem::path folder = SENTENCE_MODEL;
   if (!std::filesystem::exists(folder / "vocab.txt")) {
     BOOST_TEST_MESSAGE("left out: " << folder << " is not there; ./run sentence fetches it");
     return;
   }
-  word_pieces const w(folder / "vocab.txt");
+  const word_pieces w(folder / "vocab.txt");
   using list = std::vector<std::int32_t>;
-  auto const same = [&](std::string_view text, const list& expected) {
+  const auto same = [&](std::string_view text, const list& expected) {
     BOOST_TEST((w.tokens(text, 512) == expected), text);
   };
   same("Hello, world!", {101, 7592, 1010, 2088, 999, 102});
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(tokens_with_the_published_vocabulary_are_those_of_hugging_f
 }
 
 BOOST_AUTO_TEST_CASE(embeddings_do_not_depend_on_what_they_are_computed_with) {
-  std::filesystem::path const folder = SENTENCE_MODEL;
+  const std::filesystem::path folder = SENTENCE_MODEL;
   if (!std::filesystem::exists(folder / "model.safetensors")) {
     BOOST_TEST_MESSAGE("left out: " << folder << " is not there; ./run sentence fetches it");
     return;
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(embeddings_do_not_depend_on_what_they_are_computed_with) {
   sentence::embedder e(folder);
   std::vector<std::string> texts{"A cat sits on the mat.", "The feline rests on a rug.",
                                  "Interest rates rose again."};
-  auto const all = e.embed(texts);
+  const auto all = e.embed(texts);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     BOOST_TEST(std::abs(sentence::cosine(all[i], all[i]) - 1) < 1e-5);
     BOOST_TEST(std::abs(sentence::cosine(all[i], e.embed({texts[i]})[0]) - 1) < 1e-5);

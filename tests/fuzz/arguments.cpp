@@ -20,7 +20,7 @@ void parse(const arguments& a, Options options, Check check) {
   CLI::App app("fuzzed", "program");
   options(app, s);
   bool run = false;
-  int const status = examples::run_program(app, static_cast<int>(a.size()), a.data(), [&] {
+  const int status = examples::run_program(app, static_cast<int>(a.size()), a.data(), [&] {
     check(s);
     run = true;
   });
@@ -51,7 +51,7 @@ void of_dates(const arguments& a) {
 }
 
 void of_positions(const arguments& a) {
-  std::vector<std::string> const encodings{"none", "sinusoidal"}, tasks{"reverse", "text"};
+  const std::vector<std::string> encodings{"none", "sinusoidal"}, tasks{"reverse", "text"};
   parse<positions::arguments>(
       a,
       [&](CLI::App& app, positions::arguments& s) {

@@ -21,16 +21,16 @@ bool reads(F f) {
 }
 
 void read_all(const weft::gguf_file& file, std::size_t bytes) {
-  for (weft::stored_tensor const& t : file.tensors()) {
+  for (const weft::stored_tensor& t : file.tensors()) {
     fuzz::expect(file.find(t.name) == &t);
     fuzz::expect(t.offset <= bytes && t.bytes <= bytes - t.offset);
-    bool const is_read = reads([&] { fuzz::expect(t.values<float>().size() == t.size()); });
+    const bool is_read = reads([&] { fuzz::expect(t.values<float>().size() == t.size()); });
     fuzz::expect(is_read == weft::is_floating(t.type));
     fuzz::expect(reads([&] { t.values<double>(); }) == (t.type < weft::stored_type::other));
   }
-  for (std::string_view const key : file.keys()) {
+  for (const std::string_view key : file.keys()) {
     fuzz::expect(file.contains(key));
-    int const kinds = reads([&] { file.text(key); }) + reads([&] { file.number(key); }) +
+    const int kinds = reads([&] { file.text(key); }) + reads([&] { file.number(key); }) +
                       reads([&] { file.flag(key); }) + reads([&] { file.texts(key); }) +
                       reads([&] { file.numbers(key); });
     fuzz::expect(kinds == 1 || kinds == 0);  // 0: a list of flags
@@ -42,11 +42,11 @@ void read_all(const weft::gguf_file& file, std::size_t bytes) {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  auto const raw = std::as_bytes(std::span(data, size));
-  std::vector<std::byte> const content(raw.begin(), raw.end());
-  bool const valid = reads([&] { read_all(weft::gguf_file(content, "memory"), size); });
+  const auto raw = std::as_bytes(std::span(data, size));
+  const std::vector<std::byte> content(raw.begin(), raw.end());
+  const bool valid = reads([&] { read_all(weft::gguf_file(content, "memory"), size); });
   // The same content gives the same as a file.
-  auto const path = fuzz::file_of(content);
+  const auto path = fuzz::file_of(content);
   fuzz::expect(reads([&] { read_all(weft::gguf_file(path), size); }) == valid);
   if (valid) fuzz::expect(reads([&] { weft::tensor_file file(path); }));
   return 0;

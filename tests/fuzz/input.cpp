@@ -10,8 +10,8 @@ namespace fuzz {
 
 std::vector<std::byte> tensor_file(bytes input) {
   std::vector<std::byte> all;
-  auto const append = [&](auto const& more) {
-    auto const part = std::as_bytes(std::span(more));
+  const auto append = [&](const auto& more) {
+    const auto part = std::as_bytes(std::span(more));
     all.insert(all.end(), part.begin(), part.end());
   };
   if (input.empty() || input.front() != ' ') {
@@ -19,7 +19,7 @@ std::vector<std::byte> tensor_file(bytes input) {
     return all;
   }
   input = input.subspan(1);
-  auto const end =
+  const auto end =
       static_cast<std::size_t>(std::find(input.begin(), input.end(), 0) - input.begin());
   append(std::vector<std::uint64_t>{end});
   append(input.first(end));
@@ -28,7 +28,7 @@ std::vector<std::byte> tensor_file(bytes input) {
 }
 
 std::filesystem::path file_of(std::span<const std::byte> content) {
-  static int const file = ::memfd_create("fuzz", 0);
+  static const int file = ::memfd_create("fuzz", 0);
   expect(file >= 0 && ::ftruncate(file, 0) == 0);
   expect(::pwrite(file, content.data(), content.size(), 0) == std::ssize(content));
   return "/proc/self/fd/" + std::to_string(file);

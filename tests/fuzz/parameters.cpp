@@ -25,27 +25,27 @@ struct model {
 
 // Compares bits, because NaN is not equal to itself.
 bool equal(const weft::parameter_block& a, const weft::parameter_block& b) {
-  auto const x = std::as_bytes(a.floats()), y = std::as_bytes(b.floats());
+  const auto x = std::as_bytes(a.floats()), y = std::as_bytes(b.floats());
   return std::equal(x.begin(), x.end(), y.begin(), y.end());
 }
 
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  auto const file = fuzz::tensor_file({data, size});
-  static weft::parameters<model> const before(1);
+  const auto file = fuzz::tensor_file({data, size});
+  static const weft::parameters<model> before(1);
   weft::parameters<model> loaded(1);
-  for (bool const ignore : {false, true}) try {
-      weft::tensor_file const f(file, "memory");
+  for (const bool ignore : {false, true}) try {
+      const weft::tensor_file f(file, "memory");
       weft::load(loaded, f, {.ignore_others = ignore});
       for (std::size_t i = 0; i < loaded.count(); ++i) {
-        auto const stored = f[loaded[i].name].values<float>();
-        auto const x = std::as_bytes(std::span(stored)), y = std::as_bytes(loaded[i].values);
+        const auto stored = f[loaded[i].name].values<float>();
+        const auto x = std::as_bytes(std::span(stored)), y = std::as_bytes(loaded[i].values);
         fuzz::expect(std::equal(x.begin(), x.end(), y.begin(), y.end()));
       }
       loaded.initialize(1);
     } catch (const weft::error& e) {
-      std::string_view const told = e.what();
+      const std::string_view told = e.what();
       fuzz::expect(told.size() < 5000 && std::count(told.begin(), told.end(), '\n') < 11);
       fuzz::expect(equal(loaded, before));
     }

@@ -17,7 +17,7 @@ void read(const weft::stored_tensor& t, bool readable) {
     fuzz::expect(t.values<T>().size() == t.size());
     fuzz::expect(readable);
   } catch (const weft::error&) {
-    bool const may_not_fit = std::same_as<T, std::int32_t> && t.type == weft::stored_type::int64;
+    const bool may_not_fit = std::same_as<T, std::int32_t> && t.type == weft::stored_type::int64;
     fuzz::expect(!readable || may_not_fit);
   }
 }
@@ -25,9 +25,9 @@ void read(const weft::stored_tensor& t, bool readable) {
 void read_all(const weft::tensor_file& file, std::span<const std::byte> content) {
   std::uint64_t header = 0;
   std::memcpy(&header, content.data(), sizeof header);
-  std::size_t const begin = sizeof header + header;
+  const std::size_t begin = sizeof header + header;
   std::vector<bool> taken(content.size() - begin);
-  for (weft::stored_tensor const& t : file.tensors()) {
+  for (const weft::stored_tensor& t : file.tensors()) {
     fuzz::expect(file.find(t.name) == &t);
     fuzz::expect(t.offset >= begin && t.offset + t.bytes <= content.size());
     for (std::size_t b = t.offset - begin; b < t.offset - begin + t.bytes; ++b) {
@@ -35,7 +35,7 @@ void read_all(const weft::tensor_file& file, std::span<const std::byte> content)
       taken[b] = true;
     }
     using enum weft::stored_type;
-    bool const whole = t.type == int64 || t.type == int32 || t.type == uint8;
+    const bool whole = t.type == int64 || t.type == int32 || t.type == uint8;
     read<double>(t, t.type < weft::stored_type::other);
     read<float>(t, t.type <= weft::stored_type::bfloat16);
     read<std::int32_t>(t, whole);
@@ -47,7 +47,7 @@ void read_all(const weft::tensor_file& file, std::span<const std::byte> content)
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  auto const file = fuzz::tensor_file({data, size});
+  const auto file = fuzz::tensor_file({data, size});
   // weft::tensor_file reads GGUF files too, which have a target of their own.
   constexpr std::string_view gguf = "GGUF";
   if (file.size() >= gguf.size() && std::memcmp(file.data(), gguf.data(), gguf.size()) == 0)
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::expect(std::string_view(e.what()).size() < 1000);
     // The same content is refused as a file, too.
     try {
-      weft::tensor_file const same(fuzz::file_of(file));
+      const weft::tensor_file same(fuzz::file_of(file));
       fuzz::expect(false);
     } catch (const weft::error&) {
     }

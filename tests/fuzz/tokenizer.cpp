@@ -21,23 +21,23 @@ chat::byte_pairs reader_of(const vocabulary& v) {
 // A number of merges, two bytes for each, and the letters of a word.
 void merge_letters(fuzz::bytes input, bool repeated) {
   letter_pairs pairs;
-  std::size_t const merges = std::min<std::size_t>(input.front(), (input.size() - 1) / 2);
+  const std::size_t merges = std::min<std::size_t>(input.front(), (input.size() - 1) / 2);
   for (std::size_t m = 0; m < merges; ++m) {
-    std::size_t const left = input[1 + 2 * m] % pairs.size();
-    std::size_t const right = input[2 + 2 * m] % pairs.size();
+    const std::size_t left = input[1 + 2 * m] % pairs.size();
+    const std::size_t right = input[2 + 2 * m] % pairs.size();
     if (pairs.piece(left).size() + pairs.piece(right).size() <= 64) pairs.merge(left, right);
   }
   std::string word;
-  for (std::uint8_t const b : input.subspan(1 + 2 * merges))
+  for (const std::uint8_t b : input.subspan(1 + 2 * merges))
     word.push_back(static_cast<char>('a' + b % 8));
-  auto const reader = reader_of(pairs.file());
+  const auto reader = reader_of(pairs.file());
   constexpr std::size_t short_word = 64;
   fuzz::expect(reader.tokens(word.substr(0, short_word)) ==
                pairs.tokens(std::string_view(word).substr(0, short_word)));
   if (!repeated || word.empty()) return;
   while (word.size() < (1 << 14)) word += word;
   std::string said;
-  for (std::int32_t const t : reader.tokens(word)) said += reader.bytes(t);
+  for (const std::int32_t t : reader.tokens(word)) said += reader.bytes(t);
   fuzz::expect(said == word);
 }
 
@@ -45,8 +45,8 @@ void merge_letters(fuzz::bytes input, bool repeated) {
 std::vector<std::string> byte_characters() {
   std::vector<std::string> all;
   for (unsigned byte = 0, others = 0x100; byte < 0x100; ++byte) {
-    bool const itself = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte != 0xad);
-    unsigned const c = itself ? byte : others++;
+    const bool itself = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte != 0xad);
+    const unsigned c = itself ? byte : others++;
     if (c < 0x80)
       all.push_back({static_cast<char>(c)});
     else
@@ -58,13 +58,13 @@ std::vector<std::string> byte_characters() {
 void read_text(std::string text, std::size_t words, bool repeated) {
   constexpr std::array<const char*, 4> splittings{"gpt-2", "smollm", "llama-bpe", "qwen2"};
   constexpr std::array<const char*, 6> specials{"<|a|>", "", "<|a|><", "<|a", "é", "<|a|>"};
-  static auto const readers = [&] {
+  static const auto readers = [&] {
     std::vector<chat::byte_pairs> all;
-    for (char const* const s : splittings) {
+    for (const char* const s : splittings) {
       vocabulary v{.pieces = byte_characters(), .merges = {"a a", "aa a", "Ġ Ġ"}, .words = s};
       v.pieces.insert(v.pieces.end(), {"aa", "aaa", "ĠĠ"});
       v.types.resize(v.pieces.size(), 1);
-      for (char const* const special : specials) {
+      for (const char* const special : specials) {
         v.pieces.emplace_back(special);
         v.types.push_back(3);
       }
@@ -72,14 +72,14 @@ void read_text(std::string text, std::size_t words, bool repeated) {
     }
     return all;
   }();
-  chat::byte_pairs const& reader = readers[words % readers.size()];
-  std::size_t const plain = reader.size() - specials.size();
+  const chat::byte_pairs& reader = readers[words % readers.size()];
+  const std::size_t plain = reader.size() - specials.size();
   while (repeated && !text.empty() && text.size() < (1 << 14)) text += text;
   try {
     std::string said, all;
-    for (std::int32_t const t : reader.tokens_of_plain(text)) said += reader.bytes(t);
+    for (const std::int32_t t : reader.tokens_of_plain(text)) said += reader.bytes(t);
     fuzz::expect(said == text);
-    for (std::int32_t const t : reader.tokens(text))
+    for (const std::int32_t t : reader.tokens(text))
       all += reader.is_special(t) ? specials[static_cast<std::size_t>(t) - plain] : reader.bytes(t);
     fuzz::expect(all == text);
   } catch (const weft::error& e) {
@@ -90,7 +90,7 @@ void read_text(std::string text, std::size_t words, bool repeated) {
 std::vector<std::string> parts(std::string_view text, char between) {
   std::vector<std::string> all;
   while (!text.empty()) {
-    auto const end = std::min(text.find(between), text.size());
+    const auto end = std::min(text.find(between), text.size());
     all.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -107,12 +107,12 @@ void read_vocabulary(std::string_view input) {
     v.types[t] = fields[2][t] % 6;
   if (!fields[3].empty()) v.end = fields[3][0] - '0';
   try {
-    auto const reader = reader_of(v);
+    const auto reader = reader_of(v);
     std::size_t bytes = 0;
-    for (std::int32_t const t : reader.tokens(fields[4])) bytes += reader.bytes(t).size();
+    for (const std::int32_t t : reader.tokens(fields[4])) bytes += reader.bytes(t).size();
     fuzz::expect(bytes <= fields[4].size());
   } catch (const weft::error& e) {
-    std::string_view const what = e.what();
+    const std::string_view what = e.what();
     fuzz::expect(what.size() < 300 && what.find('\n') == what.npos);
   }
 }
@@ -121,8 +121,8 @@ void read_vocabulary(std::string_view input) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  std::string_view const rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  bool const repeated = data[0] >= 250;
+  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const bool repeated = data[0] >= 250;
   switch (data[0] % 6) {
     case 0:
       merge_letters(fuzz::bytes(data, size).subspan(1), repeated);

@@ -36,7 +36,7 @@ void trial_of_generated(const weft::testing::settings& s = {}) {
 template <class Model>
 constexpr int attentions() {
   int n = 0;
-  for (auto const& s : weft::lowered<weft::inference<Model>>::tables.instructions)
+  for (const auto& s : weft::lowered<weft::inference<Model>>::tables.instructions)
     n += s.run == weft::kernel::attention;
   return n;
 }
@@ -44,10 +44,10 @@ constexpr int attentions() {
 // Weights as small as after training, so that an error bound that grows with every contraction
 // stays meaningful.
 weft::testing::settings of_a_layer(weft::testing::settings s = {}) {
-  for (auto const* name : {"self_attn.in_proj_weight", "self_attn.out_proj.weight",
+  for (const auto* name : {"self_attn.in_proj_weight", "self_attn.out_proj.weight",
                            "linear1.weight", "linear2.weight"})
     s.ranges[name] = {-0.1, 0.1};
-  for (auto const* name : {"norm1.weight", "norm2.weight"}) s.ranges[name] = {0.5, 1};
+  for (const auto* name : {"norm1.weight", "norm2.weight"}) s.ranges[name] = {0.5, 1};
   return s;
 }
 
@@ -61,9 +61,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(products_match_the_reference, Model, products) {
 }
 
 BOOST_AUTO_TEST_CASE(products_with_few_rows_use_weights_packed_before_the_run) {
-  auto const& tables = weft::lowered<weft::inference<narrow, "turned">>::tables;
+  const auto& tables = weft::lowered<weft::inference<narrow, "turned">>::tables;
   BOOST_REQUIRE(tables.instructions.size() == 1u);
-  auto const plan =
+  const auto plan =
       weft::generate::plan_of_dot(weft::generate::signature_of(tables.instructions[0]));
   BOOST_TEST(plan.supported);
   BOOST_TEST(!plan.packing_pays);
@@ -79,10 +79,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(rowwise_operations_match_the_reference, Model, all
 using all_elements = boost::mpl::list<single_element, few_elements, vectors_of_elements,
                                       awkward_elements, many_elements>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(elementwise_operations_match_the_reference, Model, all_elements) {
-  auto const& tables = weft::lowered<weft::inference<Model>>::tables;
-  for (weft::instruction const& s : tables.instructions)
+  const auto& tables = weft::lowered<weft::inference<Model>>::tables;
+  for (const weft::instruction& s : tables.instructions)
     if (s.run == weft::kernel::elementwise) {
-      auto const* const fused_ops = tables.fused_ops.begin() + s.first_fused;
+      const auto* const fused_ops = tables.fused_ops.begin() + s.first_fused;
       BOOST_TEST(weft::generate::plan_of_elementwise(s, fused_ops).supported);
     }
   trial_of_generated<Model>();
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(elementwise_operations_match_the_reference, Model,
 
 BOOST_AUTO_TEST_CASE(nan_and_infinities_match_the_reference) {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  double const numbers[]{std::nan(""), 0, -0.0, inf, -inf, 0x1p-140, 1, -0.5, 2};
+  const double numbers[]{std::nan(""), 0, -0.0, inf, -inf, 0x1p-140, 1, -0.5, 2};
   weft::testing::settings s;
   for (std::size_t i = 0; i < 100; ++i) {
     s.given["x"].push_back(numbers[i < 80 ? i % 9 : i % 3 + 6]);
@@ -110,9 +110,9 @@ using all_padded = boost::mpl::list<padded_attention, padded_awkward_attention,
                                     padded_single_attention, t5_attention, alibi_attention>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_fused_into_generated_attention, Model,
                               all_padded) {
-  auto const& tables = weft::lowered<weft::inference<Model>>::tables;
+  const auto& tables = weft::lowered<weft::inference<Model>>::tables;
   BOOST_TEST(attentions<Model>() == 1);
-  for (weft::instruction const& s : tables.instructions)
+  for (const weft::instruction& s : tables.instructions)
     if (s.run == weft::kernel::attention)
       BOOST_TEST(weft::generate::plan_of_attention(
                      s, tables.attentions[static_cast<std::size_t>(s.attention)])
@@ -128,8 +128,8 @@ void check_hidden_keys(std::size_t batch, Query q, Key k, Value v, Sees sees, co
   laws::fill(q, 1), laws::fill(k, 2), laws::fill(v, 3);
   weft::kernels::on_every_target([&](const auto&) {
     weft::module<Model> net(0, weft::generated<Model>());
-    auto const run = [&](const Key& key, const Value& value) {
-      auto const y =
+    const auto run = [&](const Key& key, const Value& value) {
+      const auto y =
           net(weft::arg<"query">(q), weft::arg<"key">(key), weft::arg<"value">(value), more...);
       return laws::elements(y.template get<"result">());
     };
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nan_in_keys_hidden_by_lengths_or_biases_does_not_r
   weft::array<float, typename M::Heads, typename M::Query, typename M::Key> bias;
   laws::fill(bias, 4);
   for (std::size_t i = 0; i < bias.view().size(); i += 3) bias.view().data()[i] = -weft::infinity;
-  std::array<std::int32_t, 3> const lengths{2, 0, std::numeric_limits<std::int32_t>::max()};
+  const std::array<std::int32_t, 3> lengths{2, 0, std::numeric_limits<std::int32_t>::max()};
   check_hidden_keys<M>(
       3, queries(), keys(), keys(),
       [&](std::size_t b, std::size_t h, std::size_t i, std::size_t j) {
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(lengths_may_be_the_extreme_values_of_int32) {
 using all_turning = boost::mpl::list<turning_vectors, turning_few, turning_awkward>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_match_the_reference, Model, all_turning) {
   int gathers = 0, rotations = 0;
-  for (weft::instruction const& s : weft::lowered<weft::inference<Model>>::tables.instructions) {
+  for (const weft::instruction& s : weft::lowered<weft::inference<Model>>::tables.instructions) {
     if (s.run == weft::kernel::gather) {
       ++gathers;
       BOOST_TEST(weft::generate::plan_of_gather(s).supported);
@@ -197,16 +197,16 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_match_the_reference, Mode
 }
 
 BOOST_AUTO_TEST_CASE(generated_gathers_refuse_computed_indices_that_lie_outside) {
-  constexpr auto const& tables = weft::lowered<weft::inference<computed_rows>>::tables;
+  constexpr const auto& tables = weft::lowered<weft::inference<computed_rows>>::tables;
   constexpr auto is_gather = [](const weft::instruction& s) {
     return weft::generate::plan_of_gather(s).supported;
   };
   static_assert(std::any_of(tables.instructions.begin(), tables.instructions.end(), is_gather));
   weft::module<computed_rows> net(0, weft::generated<computed_rows>());
-  auto const run = [&](std::int32_t i) {
+  const auto run = [&](std::int32_t i) {
     return net(weft::arg<"i">(std::array{i, 1, 0})).get<"result">()(0u, 19u);
   };
-  float const last = run(2);
+  const float last = run(2);
   weft::testing::refuses([&] { run(3); },
                          "a computed index is 6, and an index into axis Vocab is less than 5");
   BOOST_TEST(run(2) == last);
@@ -236,12 +236,12 @@ BOOST_AUTO_TEST_CASE(generated_instructions_use_invariant_values) {
 }
 
 BOOST_AUTO_TEST_CASE(invariant_values_outlive_generated_runs) {
-  weft::parameters<bounded_waves> const parameters(1);
+  const weft::parameters<bounded_waves> parameters(1);
   weft::module<bounded_waves> net(parameters, weft::generated<bounded_waves>());
   const auto y = [](auto& module, std::size_t length) {
-    weft::array<float, bounded_waves::Batch, bounded_waves::Pos, bounded_waves::Embed> const x(
+    const weft::array<float, bounded_waves::Batch, bounded_waves::Pos, bounded_waves::Embed> x(
         length);
-    auto const v = module(weft::arg<"x">(x)).template get<"y">();
+    const auto v = module(weft::arg<"x">(x)).template get<"y">();
     std::vector<float> all;
     for (std::size_t b = 0; b < 2; ++b)
       for (std::size_t t = 0; t < length; ++t)
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(inputs_that_simplification_leaves_unused_remain_inputs) {
   static_assert(weft::inference<simplified_away>::g.input_count == 3);
   static_assert(weft::training<simplified_away, "loss">::g.input_count == 3);
   for (const std::size_t n : {0u, 1u, 5u}) {
-    auto const s = lengths<simplified_away::Rows>(n);
+    const auto s = lengths<simplified_away::Rows>(n);
     trial_of_generated<simplified_away>(s);
     trial<weft::training<simplified_away, "loss">>(s, weft::generated_training<simplified_away>());
   }

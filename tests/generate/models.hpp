@@ -15,12 +15,12 @@ struct product {
   // With weights in both axis orders, each with possible epilogues: `forward` [In, Out], `backward`
   // [Out, In], as in torch.nn.Linear.
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Row, In>();
-    auto const residual = s.input<"residual", float, Row, Out>();
-    auto const forward = dot<In>(x, s.param<"forward", In, Out>());
-    auto const backward = dot<In>(x, s.param<"backward", Out, In>());
-    auto const row = s.param<"row", Row>();
-    auto const bias = s.param<"bias", Out>();
+    const auto x = s.input<"x", float, Row, In>();
+    const auto residual = s.input<"residual", float, Row, Out>();
+    const auto forward = dot<In>(x, s.param<"forward", In, Out>());
+    const auto backward = dot<In>(x, s.param<"backward", Out, In>());
+    const auto row = s.param<"row", Row>();
+    const auto bias = s.param<"bias", Out>();
     return results(as<"plain">(forward), as<"turned">(backward),
                    as<"both">(dot<In>(x * 0.5, s.param<"other", In, Out>()) + bias + residual),
                    as<"gelu">(gelu(dot<In>(x, s.param<"third", Out, In>()) + row)),
@@ -50,13 +50,13 @@ struct decoding_step {
 
   constexpr auto operator()(scope s) const {
     using Inner = shape<Heads, HeadDim>;
-    auto const x = s.input<"x", float, Batch, Pos, Embed>();
-    auto const at = nn::decode_state<Pos, Batch>(s);
-    auto const key = nn::linear<shape<Embed>, Inner>(s / "key", x);
-    auto const value = nn::linear<shape<Embed>, Inner>(s / "value", x);
-    auto const past = nn::kv_cache<Cache>(s, at, key, value);
-    auto const query = nn::linear<shape<Embed>, Inner>(s / "query", x);
-    auto const weights =
+    const auto x = s.input<"x", float, Batch, Pos, Embed>();
+    const auto at = nn::decode_state<Pos, Batch>(s);
+    const auto key = nn::linear<shape<Embed>, Inner>(s / "key", x);
+    const auto value = nn::linear<shape<Embed>, Inner>(s / "value", x);
+    const auto past = nn::kv_cache<Cache>(s, at, key, value);
+    const auto query = nn::linear<shape<Embed>, Inner>(s / "query", x);
+    const auto weights =
         nn::attention_weights<HeadDim, Cache>(query, past.keys, nn::causal_cache_mask<Cache>(at));
     return dot<Cache>(weights, past.values);
   }
@@ -68,8 +68,8 @@ struct rows {
   struct Pos : axis<Length> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Batch, Pos>();
-    auto const hidden = positions<Pos>() >= positions<Batch>();  // a full row if Batch > Length
+    const auto x = s.input<"x", float, Batch, Pos>();
+    const auto hidden = positions<Pos>() >= positions<Batch>();  // a full row if Batch > Length
     return results(
         as<"softmax">(softmax<Pos>(x)), as<"normal">(normalize<Pos>(x, 1e-5)),
         as<"rms">(weft::rms_norm<Pos>(x)), as<"across">(softmax<Batch>(x)),
@@ -88,11 +88,11 @@ struct elements {
   struct Col : axis<Columns> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Row, Col>();
-    auto const y = s.input<"y", float, Row, Col>();
-    auto const row = s.param<"row", Row>();
-    auto const column = s.param<"column", Col>();
-    auto const positive = x * x + 0.25;
+    const auto x = s.input<"x", float, Row, Col>();
+    const auto y = s.input<"y", float, Row, Col>();
+    const auto row = s.param<"row", Row>();
+    const auto column = s.param<"column", Col>();
+    const auto positive = x * x + 0.25;
     return results(as<"sum">(x + column), as<"less">(x - row),
                    as<"exp">(exp(x * 0.5 + column) * row - y), as<"log">(log(positive) / positive),
                    as<"sqrt">(sqrt(positive) * row), as<"waves">(sin(x * 3.0) + cos(y) * column),
@@ -113,9 +113,9 @@ struct special_elements {
   struct Col : axis<20> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Row, Col>();
-    auto const y = s.input<"y", float, Row, Col>();
-    auto const w = s.input<"w", float, Col>();
+    const auto x = s.input<"x", float, Row, Col>();
+    const auto y = s.input<"y", float, Row, Col>();
+    const auto w = s.input<"w", float, Col>();
     return results(as<"missing">(x != x), as<"ordered">(!(x < y) && cast<bool>(y)),
                    as<"filled">(relu(where(x == x, x, y)) * w), as<"bounds">(maximum(x, y) * w),
                    as<"clamped">(minimum(maximum(x, y), w) + x), as<"relu">(relu(x) * 2 + y),
@@ -130,7 +130,7 @@ struct computed_rows {
   struct Vocab : axis<5> {};
 
   constexpr auto operator()(scope s) const {
-    auto const i = s.input<"i", std::int32_t, Row>();
+    const auto i = s.input<"i", std::int32_t, Row>();
     return gather<Vocab>(s.param<"table", Vocab, Col>(), i * 2);
   }
 };
@@ -145,9 +145,9 @@ struct attending {
   struct Value : axis<Width> {};
 
   constexpr auto operator()(scope s) const {
-    auto const query = s.input<"query", float, Query, Heads, Dim>();
-    auto const key = s.input<"key", float, Key, Heads, Dim>();
-    auto const value = s.input<"value", float, Key, Heads, Value>();
+    const auto query = s.input<"query", float, Query, Heads, Dim>();
+    const auto key = s.input<"key", float, Key, Heads, Dim>();
+    const auto value = s.input<"value", float, Key, Heads, Value>();
     if constexpr (causal)
       return dot<Key>(
           nn::attention_weights<Dim, Key>(query, key, positions<Key>() <= positions<Query>()),
@@ -172,11 +172,11 @@ struct padded_attending {
   struct Dim : axis<5> {};
 
   constexpr auto operator()(scope s) const {
-    auto const query = s.input<"query", float, Batch, Query, Heads, Dim>();
-    auto const key = s.input<"key", float, Batch, Key, Heads, Dim>();
-    auto const value = s.input<"value", float, Batch, Key, Heads, Dim>();
-    auto const lengths = s.input<"lengths", std::int32_t, Batch>();  // any int32
-    auto const mask =
+    const auto query = s.input<"query", float, Batch, Query, Heads, Dim>();
+    const auto key = s.input<"key", float, Batch, Key, Heads, Dim>();
+    const auto value = s.input<"value", float, Batch, Key, Heads, Dim>();
+    const auto lengths = s.input<"lengths", std::int32_t, Batch>();  // any int32
+    const auto mask =
         nn::masks(positions<Key>() < lengths, s.input<"bias", float, Heads, Query, Key>());
     return dot<Key>(nn::attention_weights<Dim, Key>(query, key, mask), value);
   }
@@ -196,8 +196,8 @@ struct placed_attending {
   struct HeadDim : axis<5> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Batch, Pos, Embed>();
-    auto const lengths = s.input<"lengths", std::int32_t, Batch>();
+    const auto x = s.input<"x", float, Batch, Pos, Embed>();
+    const auto lengths = s.input<"lengths", std::int32_t, Batch>();
     return nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, lengths, {}, Order())
         .output;
   }
@@ -214,9 +214,9 @@ struct turning {
   struct Embed : axis<Numbers> {};
 
   constexpr auto operator()(scope s) const {
-    auto const tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
-    auto const x = gather<Vocab>(s.param<"table", Vocab, Embed>(), tokens);
-    auto const at = positions<Pos>();
+    const auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
+    const auto x = gather<Vocab>(s.param<"table", Vocab, Embed>(), tokens);
+    const auto at = positions<Pos>();
     constexpr auto some = std::size_t{(Numbers + 2) / 4 * 2};
     return results(as<"embedded">(x),
                    as<"neighbours">(nn::rotary<Embed, rotary_pairs::interleaved>(x, at)),
@@ -236,9 +236,9 @@ struct perceptron {
   struct Out : axis<3> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Batch, In>();
-    auto const hidden = relu(nn::linear<shape<In>, shape<Hidden>>(s / "first", x));
-    auto const y = nn::linear<shape<Hidden>, shape<Out>>(s / "second", hidden);
+    const auto x = s.input<"x", float, Batch, In>();
+    const auto hidden = relu(nn::linear<shape<In>, shape<Hidden>>(s / "first", x));
+    const auto y = nn::linear<shape<Hidden>, shape<Out>>(s / "second", hidden);
     return results(as<"loss">(sum<Batch, Out>(y * y)));
   }
 };
@@ -249,9 +249,9 @@ struct simplified_away {
   struct Columns : axis<3> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Rows, Columns>() * s.param<"p", Columns>();
-    auto const flag = s.input<"flag", bool, Rows>();
-    auto const factor = s.input<"factor", float, Columns>();
+    const auto x = s.input<"x", float, Rows, Columns>() * s.param<"p", Columns>();
+    const auto flag = s.input<"flag", bool, Rows>();
+    const auto factor = s.input<"factor", float, Columns>();
     return results(as<"loss">(sum<Rows, Columns>(where(flag, x, x) + factor * 0)));
   }
 };
@@ -264,8 +264,8 @@ struct recurrent {
   struct Hidden : axis<5> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Batch, Pos, In>();
-    auto const h = nn::rnn<Pos, In, Hidden>(s, x).last;
+    const auto x = s.input<"x", float, Batch, Pos, In>();
+    const auto h = nn::rnn<Pos, In, Hidden>(s, x).last;
     return results(as<"loss">(sum<Batch, Hidden>(h * h)));
   }
 };
@@ -282,12 +282,12 @@ struct encoder {
   struct Hidden : axis<Hidden_> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Batch, Pos, Embed>();
-    auto const attended =
+    const auto x = s.input<"x", float, Batch, Pos, Embed>();
+    const auto attended =
         nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s / "self_attn", x);
-    auto const between = nn::layer_norm<Embed>(s / "norm1", x + attended.output);
-    auto const fed = nn::feed_forward<Embed, Hidden>(s, between);
-    auto const y = nn::layer_norm<Embed>(s / "norm2", between + fed);
+    const auto between = nn::layer_norm<Embed>(s / "norm1", x + attended.output);
+    const auto fed = nn::feed_forward<Embed, Hidden>(s, between);
+    const auto y = nn::layer_norm<Embed>(s / "norm2", between + fed);
     return results(as<"y">(y), as<"attended">(attended.output));
   }
 };
@@ -300,9 +300,9 @@ struct waves {
   struct Out : axis<6> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x =
+    const auto x =
         s.input<"x", float, Batch, Pos, Embed>() + nn::sinusoidal<Embed>(positions<Pos>());
-    auto const y = nn::linear<shape<Embed>, shape<Out>>(s, x);
+    const auto y = nn::linear<shape<Embed>, shape<Out>>(s, x);
     return results(as<"y">(nn::rotary<Out>(y, positions<Pos>())),
                    as<"table">(nn::sinusoidal<Embed>(positions<Pos>())));
   }

@@ -32,34 +32,34 @@ struct model {
 BOOST_AUTO_TEST_SUITE(embedded)
 
 BOOST_AUTO_TEST_CASE(an_embedded_file_has_the_tensors_of_the_file) {
-  auto const content = weft::embedded<"encoder_layer.safetensors">();
+  const auto content = weft::embedded<"encoder_layer.safetensors">();
   BOOST_TEST(reinterpret_cast<std::uintptr_t>(content.data()) % 64 == 0u);
-  weft::tensor_file const file(WEFT_EMBEDDED_FILE);
-  weft::tensor_file const within(content, "encoder_layer.safetensors");
+  const weft::tensor_file file(WEFT_EMBEDDED_FILE);
+  const weft::tensor_file within(content, "encoder_layer.safetensors");
   BOOST_TEST(within.name() == "encoder_layer.safetensors");
   BOOST_TEST_REQUIRE(within.tensors().size() == file.tensors().size());
   BOOST_TEST(!file.tensors().empty());
-  for (auto const& t : file.tensors())
+  for (const auto& t : file.tensors())
     BOOST_TEST((within[t.name].values<float>() == t.values<float>()), t.name);
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_made_while_building_is_embedded) {
-  auto const made = weft::embedded<"made.txt">();
+  const auto made = weft::embedded<"made.txt">();
   BOOST_TEST(std::string_view(reinterpret_cast<const char*>(made.data()), made.size()) == "made");
 }
 
 BOOST_AUTO_TEST_CASE(parameters_in_memory_are_those_that_modules_read) {
-  weft::testing::temporary const path("weft_embedded_test");
+  const weft::testing::temporary path("weft_embedded_test");
   weft::save(weft::parameters<model>(3), path);
   weft::module<model> right{weft::tensor_file(path)};
   std::vector<std::byte> content(std::filesystem::file_size(path));
   std::ifstream(static_cast<const std::filesystem::path&>(path), std::ios::binary)
       .read(reinterpret_cast<char*>(content.data()), std::ssize(content));
-  weft::tensor_file const file(std::span<std::byte>(content), "memory");
+  const weft::tensor_file file(std::span<std::byte>(content), "memory");
   weft::module<model> first{file}, second{file};
-  std::vector<float> const x(32, 0.5f);
-  auto const run = [&](weft::module<model>& net) {
-    auto const y = net(weft::arg<"x">(x)).get<"y">();
+  const std::vector<float> x(32, 0.5f);
+  const auto run = [&](weft::module<model>& net) {
+    const auto y = net(weft::arg<"x">(x)).get<"y">();
     return std::vector<float>(y.data(), y.data() + y.size());
   };
   BOOST_TEST((run(first) == run(right)));
@@ -72,23 +72,23 @@ BOOST_AUTO_TEST_CASE(parameters_in_memory_are_those_that_modules_read) {
 }
 
 BOOST_AUTO_TEST_CASE(memory_of_any_alignment_holds_a_file) {
-  weft::testing::temporary const path("weft_embedded_test");
+  const weft::testing::temporary path("weft_embedded_test");
   weft::module<model> right(3);
   right.freeze();
-  std::vector<float> const x(32, 0.5f);
-  auto const run = [&](weft::module<model>& net) {
-    auto const y = net(weft::arg<"x">(x)).get<"y">();
+  const std::vector<float> x(32, 0.5f);
+  const auto run = [&](weft::module<model>& net) {
+    const auto y = net(weft::arg<"x">(x)).get<"y">();
     return std::vector<float>(y.data(), y.data() + y.size());
   };
-  for (bool const packed : {false, true}) {
+  for (const bool packed : {false, true}) {
     if (packed)
       weft::save(right.packed(), path);
     else
       weft::save(right, path);
-    auto const size = std::filesystem::file_size(path);
-    for (std::size_t const at : std::vector<std::size_t>{0, 1, 4, 32}) {
+    const auto size = std::filesystem::file_size(path);
+    for (const std::size_t at : std::vector<std::size_t>{0, 1, 4, 32}) {
       std::vector<std::byte> memory(size + 64);
-      std::span<std::byte> const content = std::span(memory).subspan(at, size);
+      const std::span<std::byte> content = std::span(memory).subspan(at, size);
       std::ifstream(static_cast<const std::filesystem::path&>(path), std::ios::binary)
           .read(reinterpret_cast<char*>(content.data()), static_cast<std::streamsize>(size));
       weft::module<model> net(weft::tensor_file(content, "memory"), weft::precision::float32);

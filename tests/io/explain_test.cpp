@@ -24,8 +24,8 @@ struct model {
 
 struct counter {
   constexpr auto operator()(weft::scope s) const {
-    auto const count = (s / "seen").state<"count", std::int32_t, Rows>();
-    auto const now = count + s.input<"more", std::int32_t, Rows>();
+    const auto count = (s / "seen").state<"count", std::int32_t, Rows>();
+    const auto now = count + s.input<"more", std::int32_t, Rows>();
     s.update(count, now);
     return now;
   }
@@ -33,7 +33,7 @@ struct counter {
 
 struct waves {
   constexpr auto operator()(weft::scope s) const {
-    auto const angles = weft::cast<float>(weft::positions<In>()) * 0.5f;
+    const auto angles = weft::cast<float>(weft::positions<In>()) * 0.5f;
     return s.input<"x", float, In>() * weft::sin(angles);
   }
 };
@@ -42,12 +42,12 @@ struct KeyRows : weft::alias<Rows> {};
 struct Distance : weft::axis<3> {};
 struct biased_attention {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Rows, In>();
-    auto const keys = weft::rename<Rows, KeyRows>(x);
-    auto const distance = weft::positions<KeyRows>() - weft::positions<Rows>() + 1;
-    auto const bias = weft::gather<Distance>(s.param<"table", Distance>(),
+    const auto x = s.input<"x", float, Rows, In>();
+    const auto keys = weft::rename<Rows, KeyRows>(x);
+    const auto distance = weft::positions<KeyRows>() - weft::positions<Rows>() + 1;
+    const auto bias = weft::gather<Distance>(s.param<"table", Distance>(),
                                              weft::minimum(weft::maximum(distance, 0), 2));
-    auto const scores =
+    const auto scores =
         where(weft::nn::causal<Rows, KeyRows>(), weft::dot<In>(x, keys) + bias, -weft::infinity);
     return weft::dot<KeyRows>(weft::softmax<KeyRows>(scores), keys);
   }
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_SUITE(explain, *boost::unit_test::label("full"))
 BOOST_AUTO_TEST_CASE(a_line_names_the_operation_its_axes_operands_cost_and_offset) {
   std::ostringstream out;
   weft::explain<model, "y">(out);
-  auto const text = lines(out.str());
+  const auto text = lines(out.str());
   BOOST_TEST_REQUIRE(text.size() == 2u);
   BOOST_TEST(
       std::regex_search(
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(attention_is_explained_with_its_band_and_relative_bias) {
 BOOST_AUTO_TEST_CASE(states_are_listed_first) {
   std::ostringstream out;
   weft::explain<counter>(out);
-  auto const text = lines(out.str());
+  const auto text = lines(out.str());
   BOOST_TEST_REQUIRE(text.size() > 2u);
   BOOST_TEST(
       std::regex_search(text[0],
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(states_are_listed_first) {
 BOOST_AUTO_TEST_CASE(invariant_instructions_are_listed_separately) {
   std::ostringstream out;
   weft::explain<waves>(out);
-  auto const text = lines(out.str());
+  const auto text = lines(out.str());
   BOOST_TEST_REQUIRE(text.size() == 6u, out.str());
   BOOST_TEST(text[0] == "once:");
   says(text[1], "= positions ");
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(the_program_and_the_graphs_of_a_refused_model_are_the_error
 
 struct scaled {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, In>();
+    const auto x = s.input<"x", float, In>();
     return x * 0.125f + 1e-5f - x * 3e10f;
   }
 };

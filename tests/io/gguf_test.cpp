@@ -24,15 +24,15 @@ using weft::gguf_file, weft::stored_type, weft::tensor_file, weft::testing::gold
 using builder = weft::testing::gguf_builder;
 
 void refused(const builder& b, const std::string& sentence) {
-  std::string const told = thrown_by([&] { gguf_file(b.bytes(), "x.gguf"); });
+  const std::string told = thrown_by([&] { gguf_file(b.bytes(), "x.gguf"); });
   BOOST_TEST(told.starts_with("x.gguf: "), told);
   says(told, sentence);
 }
 
 std::vector<std::byte> content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::string const text(std::istreambuf_iterator<char>(in), {});
-  auto const bytes = std::as_bytes(std::span(text));
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
 
@@ -54,18 +54,18 @@ BOOST_AUTO_TEST_SUITE(gguf)
 
 // tests/golden/gguf_blocks.py
 BOOST_AUTO_TEST_CASE(every_block_format_has_the_bits_that_ggml_gives) {
-  tensor_file const file(golden_file("blocks.gguf"));
+  const tensor_file file(golden_file("blocks.gguf"));
   int compared = 0;
-  for (auto const& t : file.tensors()) {
-    auto const* const expected = file.find("expected." + t.name);
+  for (const auto& t : file.tensors()) {
+    const auto* const expected = file.find("expected." + t.name);
     if (expected == nullptr) continue;
     BOOST_TEST((t.shape == expected->shape));
-    auto const values = t.values<float>(), right = expected->values<float>();
+    const auto values = t.values<float>(), right = expected->values<float>();
     BOOST_TEST(values.size() == right.size());
     BOOST_TEST((std::ranges::equal(values, right, {}, std::bit_cast<std::uint32_t, float>,
                                    std::bit_cast<std::uint32_t, float>)),
                t.name);
-    auto const wide = t.values<double>();
+    const auto wide = t.values<double>();
     BOOST_TEST((std::ranges::equal(wide, right)), t.name);
     ++compared;
   }
@@ -76,8 +76,8 @@ BOOST_AUTO_TEST_CASE(every_block_format_has_the_bits_that_ggml_gives) {
 }
 
 BOOST_AUTO_TEST_CASE(metadata_is_read_by_its_kind) {
-  std::string const path = golden_file("blocks.gguf");
-  for (gguf_file const& file : {gguf_file(path), gguf_file(content(path), "buffer")}) {
+  const std::string path = golden_file("blocks.gguf");
+  for (const gguf_file& file : {gguf_file(path), gguf_file(content(path), "buffer")}) {
     BOOST_TEST(file.text("general.architecture") == "test");
     BOOST_TEST(file.text("text") == "Grüße, 世界");
     BOOST_TEST(file.integer("number.uint8") == 200);
@@ -114,14 +114,14 @@ BOOST_AUTO_TEST_CASE(metadata_is_read_by_its_kind) {
 }
 
 BOOST_AUTO_TEST_CASE(a_module_is_made_from_a_file_of_blocks) {
-  std::string const path = golden_file("blocks.gguf");
+  const std::string path = golden_file("blocks.gguf");
   weft::module<product> mapped{weft::weights(path, {.ignore_others = true})};
   weft::module<product> loaded;
-  auto const ignored = weft::load(loaded, path, {.ignore_others = true});
+  const auto ignored = weft::load(loaded, path, {.ignore_others = true});
   BOOST_TEST(ignored.size() == 19u);
-  std::vector<float> const x(96, 1);
-  auto const y = mapped(weft::arg<"x">(x)).get<"result">();
-  auto const z = loaded(weft::arg<"x">(x)).get<"result">();
+  const std::vector<float> x(96, 1);
+  const auto y = mapped(weft::arg<"x">(x)).get<"result">();
+  const auto z = loaded(weft::arg<"x">(x)).get<"result">();
   BOOST_TEST((std::equal(y.data(), y.data() + 2, z.data())));
   BOOST_TEST(y(0u) != 0);
 }
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(shapes_are_outermost_first_and_tensors_may_be_empty) {
   b.add(1.5f).zeros(28);
   for (int i = 0; i < 6; ++i) b.add(static_cast<float>(i));
   b.pad();
-  gguf_file const file(b.bytes(), "x");
+  const gguf_file file(b.bytes(), "x");
   BOOST_TEST(file.tensors().size() == 3u);
   BOOST_TEST(file["a"].values<float>()[0] == 1.5f);
   BOOST_TEST((file["b"].shape == std::vector<std::size_t>{2, 3}));
@@ -145,9 +145,9 @@ BOOST_AUTO_TEST_CASE(the_alignment_is_that_of_the_metadata) {
   b.key("general.alignment", uint32).add(std::uint32_t{8});
   b.tensor("a", {2}, f32, 0).tensor("b", {2}, f32, 8).pad(8);
   b.add(1.0f).add(2.0f).add(3.0f).add(4.0f);
-  gguf_file const file(b.bytes(), "x");
+  const gguf_file file(b.bytes(), "x");
   BOOST_TEST(file["b"].values<float>()[1] == 4);
-  for (std::uint32_t const wrong : {0u, 24u}) {
+  for (const std::uint32_t wrong : {0u, 24u}) {
     builder c(0, 1);
     refused(c.key("general.alignment", uint32).add(wrong), "no power of two");
   }
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(counts_and_lengths_beyond_the_file_are_refused) {
   builder long_key(0, 1);
   refused(long_key.key(std::string(65536, 'a'), uint32).add(1u), "has 65536 bytes");
   // A file that is cut off anywhere.
-  auto const whole = content(golden_file("blocks.gguf"));
+  const auto whole = content(golden_file("blocks.gguf"));
   for (std::size_t size = 0; size < whole.size(); size += size < 2000 ? 1 : 111)
     BOOST_TEST(
         !thrown_by([&] {
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(metadata_that_is_wrong_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(tensors_that_are_wrong_are_refused) {
-  auto const with = [](auto add) {
+  const auto with = [](auto add) {
     builder b(1);
     add(b);
     return b.pad().zeros(64);
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(tensors_that_are_wrong_are_refused) {
   refused(twice.tensor("a", {1}, f32, 0).tensor("a", {1}, f32, 32).pad().zeros(64),
           "the name 'a' twice");
   builder other(1);
-  tensor_file const unknown(other.tensor("a", {256}, 10, 0).pad().zeros(84).bytes(), "x");
+  const tensor_file unknown(other.tensor("a", {256}, 10, 0).pad().zeros(84).bytes(), "x");
   BOOST_TEST((unknown["a"].type == stored_type::other));
   refuses([&] { unknown["a"].values<float>(); }, "Q2_K");
 }
@@ -237,13 +237,13 @@ BOOST_AUTO_TEST_CASE(a_tensor_of_a_later_type_is_an_error_only_where_it_is_asked
   builder b(3);
   b.tensor("later", {5, 7}, 99, 32).tensor("w", {2}, f32, 0).tensor("last", {3}, 98, 96).pad();
   b.add(1.5f).add(2.5f).zeros(24).zeros(64).zeros(40);
-  tensor_file const file(b.bytes(), "x.gguf");
+  const tensor_file file(b.bytes(), "x.gguf");
   BOOST_TEST(file["w"].values<float>()[1] == 2.5f);
   BOOST_TEST(file["later"].description() == "type 99 [7, 5]");
   BOOST_TEST(file["later"].bytes == 64);  // up to the next tensor
   BOOST_TEST(file["last"].bytes == 40);
-  for (auto const* name : {"later", "last"}) {
-    std::string const told = thrown_by([&] { file[name].values<float>(); });
+  for (const auto* name : {"later", "last"}) {
+    const std::string told = thrown_by([&] { file[name].values<float>(); });
     says(told, "tensor '" + std::string(name) + "', type 9");
     says(told, "has elements of a type that weft does not read");
   }

@@ -17,9 +17,9 @@ BOOST_AUTO_TEST_SUITE(half)
 
 BOOST_AUTO_TEST_CASE(every_float16_and_bfloat16_converts_to_float_and_back) {
   for (std::uint32_t i = 0; i < 0x10000; ++i) {
-    auto const bits = static_cast<std::uint16_t>(i);
-    float const half = weft::from_float16(bits), brain = weft::from_bfloat16(bits);
-    bool const same = (std::isnan(half) ? std::isnan(weft::from_float16(weft::to_float16(half)))
+    const auto bits = static_cast<std::uint16_t>(i);
+    const float half = weft::from_float16(bits), brain = weft::from_bfloat16(bits);
+    const bool same = (std::isnan(half) ? std::isnan(weft::from_float16(weft::to_float16(half)))
                                         : weft::to_float16(half) == bits) &&
                       (std::isnan(brain) ? std::isnan(weft::from_bfloat16(weft::to_bfloat16(brain)))
                                          : weft::to_bfloat16(brain) == bits);
@@ -29,12 +29,12 @@ BOOST_AUTO_TEST_CASE(every_float16_and_bfloat16_converts_to_float_and_back) {
 
 // Checks the midpoints of neighbouring values, and the floats next to each midpoint.
 BOOST_AUTO_TEST_CASE(floats_are_rounded_to_nearest_ties_to_even) {
-  auto const check = [](auto to, auto from, std::uint16_t last) {
+  const auto check = [](auto to, auto from, std::uint16_t last) {
     for (std::uint16_t bits = 0; bits < last; ++bits) {
-      float const low = from(bits), high = from(static_cast<std::uint16_t>(bits + 1));
-      float const halfway = low + (high - low) / 2;  // exact
-      auto const even = static_cast<std::uint16_t>(bits + (bits & 1));
-      bool const right = to(halfway) == even && to(std::nextafter(halfway, 0.0f)) == bits &&
+      const float low = from(bits), high = from(static_cast<std::uint16_t>(bits + 1));
+      const float halfway = low + (high - low) / 2;  // exact
+      const auto even = static_cast<std::uint16_t>(bits + (bits & 1));
+      const bool right = to(halfway) == even && to(std::nextafter(halfway, 0.0f)) == bits &&
                          to(std::nextafter(halfway, inf)) == bits + 1 &&
                          to(-halfway) == (even | 0x8000);
       BOOST_TEST_REQUIRE(right, bits);

@@ -46,7 +46,7 @@ std::size_t stretches_down(const pixels& p, std::size_t left, std::size_t right)
   std::size_t count = 0;
   bool inside = false;
   for (std::size_t y = 0; y < p.height; ++y) {
-    bool const drawn = p.not_white(left, y, right, y + 1) > 0;
+    const bool drawn = p.not_white(left, y, right, y + 1) > 0;
     count += drawn && !inside;
     inside = drawn;
   }
@@ -57,7 +57,7 @@ std::size_t stretches_across(const pixels& p, std::size_t top, std::size_t botto
   std::size_t count = 0;
   bool inside = false;
   for (std::size_t x = 0; x < p.width; ++x) {
-    bool const drawn = p.not_white(x, top, x + 1, bottom) > 0;
+    const bool drawn = p.not_white(x, top, x + 1, bottom) > 0;
     count += drawn && !inside;
     inside = drawn;
   }
@@ -69,10 +69,10 @@ std::size_t stretches_across(const pixels& p, std::size_t top, std::size_t botto
 BOOST_AUTO_TEST_SUITE(heat_maps)
 
 BOOST_AUTO_TEST_CASE(a_value_is_a_square_of_pixels_at_its_indices) {
-  float const nan_here = std::numeric_limits<float>::quiet_NaN();
-  std::array<float, 6> const numbers{0, 1, 2, 3, 4, nan_here};
-  view<const float, shape<Down, Across>> const x(numbers.data());
-  pixels const p(draw_heat_map(x, {.cell = 5}));
+  const float nan_here = std::numeric_limits<float>::quiet_NaN();
+  const std::array<float, 6> numbers{0, 1, 2, 3, 4, nan_here};
+  const view<const float, shape<Down, Across>> x(numbers.data());
+  const pixels p(draw_heat_map(x, {.cell = 5}));
   BOOST_TEST(p.width == 15u);
   BOOST_TEST(p.height == 10u);
   // Brightness grows with the value, along rows and columns.
@@ -85,8 +85,8 @@ BOOST_AUTO_TEST_CASE(a_value_is_a_square_of_pixels_at_its_indices) {
 }
 
 BOOST_AUTO_TEST_CASE(strided_and_one_dimensional_operands_are_drawn_as_dense_ones) {
-  std::array<float, 6> const by_columns{0, 3, 1, 4, 2, 5};
-  view<const float, shape<Down, Across>> const turned(by_columns.data(), {2, 3}, {1, 2});
+  const std::array<float, 6> by_columns{0, 3, 1, 4, 2, 5};
+  const view<const float, shape<Down, Across>> turned(by_columns.data(), {2, 3}, {1, 2});
   BOOST_TEST(draw_heat_map(turned).png == draw_heat_map(grid({0, 1, 2, 3, 4, 5}, 2, 3)).png);
   BOOST_TEST(draw_heat_map(turned.at<Down>(1)).png == draw_heat_map(grid({3, 4, 5}, 1, 3)).png);
   array<bool, Across> flags;
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(strided_and_one_dimensional_operands_are_drawn_as_dense_one
 }
 
 BOOST_AUTO_TEST_CASE(diverging_colours_are_white_at_zero_and_symmetric_about_it) {
-  pixels const p(draw_heat_map(grid({-1, 0, 2}, 1, 3), {.palette = colours::diverging, .cell = 1}));
+  const pixels p(draw_heat_map(grid({-1, 0, 2}, 1, 3), {.palette = colours::diverging, .cell = 1}));
   BOOST_TEST(p.sum(1, 0) == 3 * 248);
   BOOST_TEST(p.at(0, 0)[2] > p.at(0, 0)[0]);  // blue
   BOOST_TEST(p.at(2, 0)[0] > p.at(2, 0)[2]);  // red
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(diverging_colours_are_white_at_zero_and_symmetric_about_it)
 }
 
 BOOST_AUTO_TEST_CASE(the_scale_is_the_number_of_pixels_per_unit) {
-  pixels const p(draw_heat_map(ramp(2, 3), {.cell = 5, .scale = 3}));
+  const pixels p(draw_heat_map(ramp(2, 3), {.cell = 5, .scale = 3}));
   BOOST_TEST(p.width == 45u);
   BOOST_TEST(p.height == 30u);
   BOOST_TEST(p.at(29, 29) == least_colour, boost::test_tools::per_element());
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_scale_is_the_number_of_pixels_per_unit) {
 }
 
 BOOST_AUTO_TEST_CASE(texts_are_drawn_around_the_cells_and_not_over_them) {
-  heat_map const bare{.cell = 10};
+  const heat_map bare{.cell = 10};
   struct {
     heat_map options;
     const char* where;
@@ -119,14 +119,14 @@ BOOST_AUTO_TEST_CASE(texts_are_drawn_around_the_cells_and_not_over_them) {
       {{.cell = 10, .title = "title"}, "above"},      {{.cell = 10, .down = "down"}, "left"},
       {{.cell = 10, .across = "across"}, "below"},    {{.cell = 10, .rows = indices(8)}, "left"},
       {{.cell = 10, .columns = indices(9)}, "below"}, {{.cell = 10, .colour_bar = true}, "right"}};
-  for (auto const& [options, where] : cases) {
-    pixels const p(draw_heat_map(ramp(8, 9), options));
-    found_cells const cells(p);
-    std::size_t const beside = cells.left + 90;
-    std::size_t const above = p.not_white(0, 0, beside, cells.top);
-    std::size_t const left = p.not_white(0, cells.top, cells.left, cells.top + 80);
-    std::size_t const below = p.not_white(0, cells.top + 80, beside, p.height);
-    std::size_t const right = p.not_white(beside, 0, p.width, p.height);
+  for (const auto& [options, where] : cases) {
+    const pixels p(draw_heat_map(ramp(8, 9), options));
+    const found_cells cells(p);
+    const std::size_t beside = cells.left + 90;
+    const std::size_t above = p.not_white(0, 0, beside, cells.top);
+    const std::size_t left = p.not_white(0, cells.top, cells.left, cells.top + 80);
+    const std::size_t below = p.not_white(0, cells.top + 80, beside, p.height);
+    const std::size_t right = p.not_white(beside, 0, p.width, p.height);
     BOOST_TEST_CONTEXT(where) {
       BOOST_TEST((above > 0) == (where == std::string("above")));
       BOOST_TEST((left > 0) == (where == std::string("left")));
@@ -144,12 +144,12 @@ BOOST_AUTO_TEST_CASE(texts_are_drawn_around_the_cells_and_not_over_them) {
 BOOST_AUTO_TEST_CASE(labels_are_drawn_at_their_row_and_column) {
   std::vector<std::string> rows(6), columns(6);
   rows[1] = columns[4] = "M";
-  pixels const p(draw_heat_map(ramp(6, 6), {.cell = 20, .rows = rows, .columns = columns}));
-  found_cells const cells(p);
+  const pixels p(draw_heat_map(ramp(6, 6), {.cell = 20, .rows = rows, .columns = columns}));
+  const found_cells cells(p);
   for (std::size_t i = 0; i < 6; ++i) {
-    std::size_t const left =
+    const std::size_t left =
         p.not_white(0, cells.top + i * 20, cells.left - 4, cells.top + (i + 1) * 20);
-    std::size_t const below =
+    const std::size_t below =
         p.not_white(cells.left + i * 20, cells.top + 124, cells.left + (i + 1) * 20, p.height);
     BOOST_TEST((left > 0) == (i == 1));
     BOOST_TEST((below > 0) == (i == 4));
@@ -158,18 +158,18 @@ BOOST_AUTO_TEST_CASE(labels_are_drawn_at_their_row_and_column) {
 
 BOOST_AUTO_TEST_CASE(labels_that_would_overlap_are_thinned_out) {
   // A label of a line of text is between 10 and 20 units high.
-  for (std::size_t const count : {2u, 7u, 50u, 400u}) {
-    std::vector<std::string> const labels(count, "M");
-    pixels const p(draw_heat_map(ramp(count, count), {.cell = 4, .rows = labels}));
-    found_cells const cells(p);
-    std::size_t const drawn = stretches_down(p, 0, cells.left - 4);
+  for (const std::size_t count : {2u, 7u, 50u, 400u}) {
+    const std::vector<std::string> labels(count, "M");
+    const pixels p(draw_heat_map(ramp(count, count), {.cell = 4, .rows = labels}));
+    const found_cells cells(p);
+    const std::size_t drawn = stretches_down(p, 0, cells.left - 4);
     BOOST_TEST(drawn <= count * 4 / 10 + 1);
     BOOST_TEST(drawn >= count * 4 / 20);
     BOOST_TEST(drawn >= 1u);
 
-    std::vector<std::string> const words(count, "MMMMMM");
-    pixels const q(draw_heat_map(ramp(count, count), {.cell = 4, .columns = words}));
-    std::size_t const climbing = stretches_across(q, found_cells(q).top + count * 4 + 4, q.height);
+    const std::vector<std::string> words(count, "MMMMMM");
+    const pixels q(draw_heat_map(ramp(count, count), {.cell = 4, .columns = words}));
+    const std::size_t climbing = stretches_across(q, found_cells(q).top + count * 4 + 4, q.height);
     BOOST_TEST(climbing <= count * 4 / 10 + 1);
     BOOST_TEST(climbing >= count * 4 / 20);
     BOOST_TEST(climbing >= 1u);
@@ -177,9 +177,9 @@ BOOST_AUTO_TEST_CASE(labels_that_would_overlap_are_thinned_out) {
 }
 
 BOOST_AUTO_TEST_CASE(maps_of_one_cell_row_or_column_have_all_their_texts) {
-  for (auto const& [rows, columns] : {std::pair{1, 1}, std::pair{1, 9}, std::pair{9, 1}}) {
-    auto const r = static_cast<std::size_t>(rows), c = static_cast<std::size_t>(columns);
-    pixels const p(draw_heat_map(ramp(r, c), {.cell = 10,
+  for (const auto& [rows, columns] : {std::pair{1, 1}, std::pair{1, 9}, std::pair{9, 1}}) {
+    const auto r = static_cast<std::size_t>(rows), c = static_cast<std::size_t>(columns);
+    const pixels p(draw_heat_map(ramp(r, c), {.cell = 10,
                                               .title = "A title that is long",
                                               .down = "what goes down",
                                               .across = "what goes across",
@@ -196,18 +196,18 @@ BOOST_AUTO_TEST_CASE(maps_of_one_cell_row_or_column_have_all_their_texts) {
 }
 
 BOOST_AUTO_TEST_CASE(equal_infinite_and_nan_values_are_drawn) {
-  double const infinity = std::numeric_limits<double>::infinity();
-  for (double const x : {0.0, -3.5, 1e30, nan, infinity, -infinity})
-    for (colours const palette : {colours::sequential, colours::diverging}) {
-      heat_map const options{.palette = palette, .cell = 10, .colour_bar = true};
-      pixels const p(draw_heat_map(grid({x, x}, 1, 2), options));
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double x : {0.0, -3.5, 1e30, nan, infinity, -infinity})
+    for (const colours palette : {colours::sequential, colours::diverging}) {
+      const heat_map options{.palette = palette, .cell = 10, .colour_bar = true};
+      const pixels p(draw_heat_map(grid({x, x}, 1, 2), options));
       // Two cells, and a bar that is 12 wide and not lower than five lines of text.
       BOOST_TEST(p.not_white(0, 0, p.width, p.height) > 2u * 10 * 10 + 12 * 5 * 10);
     }
 }
 
 BOOST_AUTO_TEST_CASE(invalid_utf8_is_drawn_as_a_replacement_character) {
-  auto const with_title = [](std::string title) {
+  const auto with_title = [](std::string title) {
     return draw_heat_map(ramp(2, 2), {.title = std::move(title)}).png;
   };
   BOOST_TEST(with_title("a\xff") == with_title("a\uFFFD"));

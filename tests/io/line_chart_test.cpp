@@ -39,10 +39,10 @@ std::vector<double> heights(const pixels& p, const std::array<int, 3>& hue) {
 BOOST_AUTO_TEST_SUITE(line_charts)
 
 BOOST_AUTO_TEST_CASE(a_line_passes_through_its_values) {
-  pixels const p(draw_lines({{"", {0, 1, 2, 3, 4}}}, {.width = 200, .height = 100, .scale = 4}));
-  auto const y = heights(p, first_hue);
+  const pixels p(draw_lines({{"", {0, 1, 2, 3, 4}}}, {.width = 200, .height = 100, .scale = 4}));
+  const auto y = heights(p, first_hue);
   BOOST_TEST_REQUIRE(y.size() > 700u);  // across the whole width
-  double const slope = (y.back() - y.front()) / static_cast<double>(y.size());
+  const double slope = (y.back() - y.front()) / static_cast<double>(y.size());
   // Five hundredths of the height are left free above and below.
   BOOST_TEST(slope == -100 / 1.1 / 200, boost::test_tools::tolerance(0.02));
   for (std::size_t x = 0; x < y.size(); ++x)
@@ -51,11 +51,11 @@ BOOST_AUTO_TEST_CASE(a_line_passes_through_its_values) {
 
 BOOST_AUTO_TEST_CASE(lines_differ_in_colour_and_the_legend_has_their_names) {
   std::vector<line> lines{{"", {1, 2}}, {"", {2, 1, 3}}};
-  pixels const bare(draw_lines(lines));
+  const pixels bare(draw_lines(lines));
   BOOST_TEST(!heights(bare, first_hue).empty());
   BOOST_TEST(!heights(bare, second_hue).empty());
   lines[1].name = "second";
-  pixels const named(draw_lines(lines));
+  const pixels named(draw_lines(lines));
   BOOST_TEST(named.width > bare.width + 30);
   // The line in the legend is 24 units long, in the colour of the line that it names.
   BOOST_TEST(heights(named, second_hue).size() >= heights(bare, second_hue).size() + 20);
@@ -64,23 +64,23 @@ BOOST_AUTO_TEST_CASE(lines_differ_in_colour_and_the_legend_has_their_names) {
 BOOST_AUTO_TEST_CASE(more_lines_than_colours_still_differ) {
   std::vector<line> lines(7, {"", {nan}});
   lines[0].values = {1, 1};
-  std::string const whole = draw_lines(lines).png;
+  const std::string whole = draw_lines(lines).png;
   std::swap(lines[0], lines[6]);
   BOOST_TEST(draw_lines(lines).png != whole);
 }
 
 BOOST_AUTO_TEST_CASE(values_that_are_not_finite_are_gaps_and_an_isolated_value_is_a_dot) {
-  double const infinity = std::numeric_limits<double>::infinity();
-  line_chart const options{.width = 400, .scale = 4};
-  std::size_t const whole =
+  const double infinity = std::numeric_limits<double>::infinity();
+  const line_chart options{.width = 400, .scale = 4};
+  const std::size_t whole =
       heights(pixels(draw_lines({{"", {1, 1, 1, 1, 1}}}, options)), first_hue).size();
-  for (double const missing : {nan, infinity, -infinity}) {
-    std::size_t const broken =
+  for (const double missing : {nan, infinity, -infinity}) {
+    const std::size_t broken =
         heights(pixels(draw_lines({{"", {1, 1, missing, 1, 1}}}, options)), first_hue).size();
     BOOST_TEST(whole > 1500u);
     BOOST_TEST(broken > whole / 2 - 10);
     BOOST_TEST(broken < whole / 2 + 10);
-    std::size_t const dots =
+    const std::size_t dots =
         heights(pixels(draw_lines({{"", {1, missing, 1, missing, 1}}}, options)), first_hue).size();
     BOOST_TEST(dots >= 3 * 10u);  // each 4 units across, less at the edges
     BOOST_TEST(dots <= 3 * 16u);
@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_CASE(values_that_are_not_finite_are_gaps_and_an_isolated_value_i
 }
 
 BOOST_AUTO_TEST_CASE(a_single_value_and_equal_values_are_drawn) {
-  for (double const x : {0.0, -2.5, 1e9})
-    for (std::vector<double> const& values : {std::vector{x}, std::vector{x, x, x}})
+  for (const double x : {0.0, -2.5, 1e9})
+    for (const std::vector<double>& values : {std::vector{x}, std::vector{x, x, x}})
       BOOST_TEST(!heights(pixels(draw_lines({{"", values}}, {.scale = 4})), first_hue).empty());
 }
 

@@ -71,8 +71,8 @@ weft::tensor_to_store of(std::string name, std::vector<std::size_t> shape,
 BOOST_AUTO_TEST_SUITE(load)
 
 BOOST_AUTO_TEST_CASE(a_saved_module_is_loaded) {
-  temporary const path("weft_load_test");
-  weft::module<model> const saved(7);
+  const temporary path("weft_load_test");
+  const weft::module<model> saved(7);
   weft::module<model> loaded(8);
   weft::save(saved, path);
   BOOST_TEST(!equal(saved.parameters(), loaded.parameters()));
@@ -85,25 +85,25 @@ BOOST_AUTO_TEST_CASE(a_saved_module_is_loaded) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_saved_to_memory_is_the_content_of_the_file) {
-  temporary const path("weft_load_test");
-  weft::parameters<model> const parameters(7), loaded(8);
-  weft::save_options const options{.metadata = {{"format", "pt"}}};
+  const temporary path("weft_load_test");
+  const weft::parameters<model> parameters(7), loaded(8);
+  const weft::save_options options{.metadata = {{"format", "pt"}}};
   weft::save(parameters, path, options);
   auto content = weft::saved(parameters, options);
   std::ifstream file(std::filesystem::path(path), std::ios::binary);
-  std::string const in_file(std::istreambuf_iterator<char>(file), {});
+  const std::string in_file(std::istreambuf_iterator<char>(file), {});
   BOOST_TEST((std::ranges::equal(std::as_bytes(std::span(in_file)), content)));
   weft::load(loaded, tensor_file(std::move(content), "memory"));
   BOOST_TEST(equal(parameters, loaded));
 }
 
 BOOST_AUTO_TEST_CASE(saving_in_16_bits_rounds_each_value) {
-  temporary const path("weft_load_test");
-  weft::parameters<model> const saved(7), loaded(8);
-  for (auto const& [type, unit] :
+  const temporary path("weft_load_test");
+  const weft::parameters<model> saved(7), loaded(8);
+  for (const auto& [type, unit] :
        {std::pair{stored_type::float16, 0x1p-11f}, {stored_type::bfloat16, 0x1p-8f}}) {
     weft::save(saved, path, {.type = type, .metadata = {{"format", "pt"}}});
-    tensor_file const file(path);
+    const tensor_file file(path);
     BOOST_TEST(file.metadata().at("format") == "pt");
     weft::load(loaded, file);
     for (std::size_t i = 0; i < saved.floats().size(); ++i)
@@ -114,12 +114,12 @@ BOOST_AUTO_TEST_CASE(saving_in_16_bits_rounds_each_value) {
 
 // torch.nn.Linear(6, 6) has a weight [6, 6], rows first, for [Heads, HeadDim, Embed].
 BOOST_AUTO_TEST_CASE(an_extent_in_the_file_may_merge_several_axes) {
-  temporary const path("weft_load_test");
-  auto const weight = numbers(36, 1), bias = numbers(6, 2), out = numbers(6, 3);
-  std::vector<float> const out_bias{4};
+  const temporary path("weft_load_test");
+  const auto weight = numbers(36, 1), bias = numbers(6, 2), out = numbers(6, 3);
+  const std::vector<float> out_bias{4};
   weft::write_tensors(path, {of("query.weight", {6, 6}, weight), of("query.bias", {6}, bias),
                              of("out.weight", {1, 6}, out), of("out.bias", {1}, out_bias)});
-  weft::parameters<model> const p;
+  const weft::parameters<model> p;
   weft::load(p, tensor_file(path));
   BOOST_TEST((std::ranges::equal(p.find("query.weight").values, weight)));
   BOOST_TEST((std::ranges::equal(p.find("query.bias").values, bias)));
@@ -128,18 +128,18 @@ BOOST_AUTO_TEST_CASE(an_extent_in_the_file_may_merge_several_axes) {
 }
 
 BOOST_AUTO_TEST_CASE(every_missing_different_or_unknown_tensor_is_listed) {
-  temporary const path("weft_load_test");
-  auto const weight = numbers(36, 1);
-  std::vector<std::int32_t> const whole(6);
+  const temporary path("weft_load_test");
+  const auto weight = numbers(36, 1);
+  const std::vector<std::int32_t> whole(6);
   weft::write_tensors(
       path, {of("query.weight", {4, 9}, weight),
              {"query.bias", {6}, std::span<const std::int32_t>(whole), stored_type::int32},
              of("out.weight", {6, 1}, numbers(6, 1)),
              of("extra", {6, 6}, weight)});
   weft::module<model> net(1);
-  weft::parameters<model> const before(1);
-  std::string const told = thrown_by([&] { weft::load(net, path); });
-  std::filesystem::path const& name = path;
+  const weft::parameters<model> before(1);
+  const std::string told = thrown_by([&] { weft::load(net, path); });
+  const std::filesystem::path& name = path;
   BOOST_TEST(told ==
              name.string() +
                  ": not the parameters of the model, which has 4, while the file has 4 tensors: "
@@ -153,10 +153,10 @@ BOOST_AUTO_TEST_CASE(every_missing_different_or_unknown_tensor_is_listed) {
 }
 
 BOOST_AUTO_TEST_CASE(missing_or_unknown_layers_share_one_line) {
-  temporary const short_path("weft_load_test"), long_path("weft_load_test");
+  const temporary short_path("weft_load_test"), long_path("weft_load_test");
   weft::save(weft::module<stack<3>, "y">(1), short_path);
   weft::save(weft::module<stack<12>, "y">(1), long_path);
-  auto const name = [](const std::filesystem::path& path) { return path.string(); };
+  const auto name = [](const std::filesystem::path& path) { return path.string(); };
   weft::module<stack<12>, "y"> deep;
   BOOST_TEST(thrown_by([&] { weft::load(deep, short_path); }) ==
              name(short_path) +
@@ -173,15 +173,15 @@ BOOST_AUTO_TEST_CASE(missing_or_unknown_layers_share_one_line) {
                  "first.weight, F32 [6, 6]; and 2 more");
   weft::trainer<stack<12>> trainer;  // the optimizer's state lacks them as well
   weft::save(weft::trainer<stack<3>>(), short_path);
-  std::string const told = thrown_by([&] { weft::load(trainer, short_path); });
+  const std::string told = thrown_by([&] { weft::load(trainer, short_path); });
   BOOST_TEST(std::count(told.begin(), told.end(), '\n') == 2, told);
 }
 
 BOOST_AUTO_TEST_CASE(different_layers_share_one_line) {
-  temporary const path("weft_load_test");
+  const temporary path("weft_load_test");
   weft::save(weft::module<stack<12, One>, "y">(1), path);
   weft::module<stack<12>, "y"> net;
-  std::filesystem::path const& name = path;
+  const std::filesystem::path& name = path;
   BOOST_TEST(thrown_by([&] { weft::load(net, path); }) ==
              name.string() +
                  ": not the parameters of the model, which has 48, while the file has 48 tensors: "
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(different_layers_share_one_line) {
 
 BOOST_AUTO_TEST_CASE(names_are_grouped_by_their_first_number) {
   using lines = std::vector<std::string>;
-  auto const grouped = [](const std::vector<weft::detail::remark>& all, std::size_t most) {
+  const auto grouped = [](const std::vector<weft::detail::remark>& all, std::size_t most) {
     return weft::detail::grouped(all, "names", most);
   };
   BOOST_TEST(grouped({}, 3).empty());
@@ -209,16 +209,16 @@ BOOST_AUTO_TEST_CASE(names_are_grouped_by_their_first_number) {
 }
 
 BOOST_AUTO_TEST_CASE(a_message_has_at_most_ten_lines) {
-  temporary const path("weft_load_test");
-  auto const six = numbers(6, 1);
+  const temporary path("weft_load_test");
+  const auto six = numbers(6, 1);
   std::vector<weft::tensor_to_store> tensors;
   for (int i = 0; i < 1000; ++i)
     tensors.push_back(of("x" + std::to_string(i) + std::string(1000, 'x'), {6}, six));
-  for (char const* one : {"1", "3", "5"})  // every other layer
+  for (const char* one : {"1", "3", "5"})  // every other layer
     tensors.push_back(of(std::string("layer.") + one + ".first.bias", {2, 3}, six));
   weft::write_tensors(path, tensors);
   weft::module<stack<12>, "y"> net;
-  std::string const told = thrown_by([&] { weft::load(net, path); });
+  const std::string told = thrown_by([&] { weft::load(net, path); });
   BOOST_TEST(std::count(told.begin(), told.end(), '\n') <= 9, told);
   BOOST_TEST(told.size() < 2500u, told);
   says(told, "45 missing, 3 different, 1000 unknown");
@@ -226,36 +226,36 @@ BOOST_AUTO_TEST_CASE(a_message_has_at_most_ten_lines) {
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_truncated_while_it_is_read_changes_no_parameter) {
-  temporary const path("weft_load_test");
+  const temporary path("weft_load_test");
   weft::save(weft::module<model>(7), path);
-  tensor_file const file(path);
+  const tensor_file file(path);
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4);
-  weft::parameters<model> const loaded(8), before(8);
+  const weft::parameters<model> loaded(8), before(8);
   refuses([&] { weft::load(loaded, file); }, "while it was read");
   BOOST_TEST(equal(loaded, before));
 }
 
 BOOST_AUTO_TEST_CASE(names_may_differ_and_other_tensors_may_be_ignored) {
-  temporary const path("weft_load_test");
-  auto const weight = numbers(36, 1), bias = numbers(6, 2), out = numbers(6, 3);
-  std::vector<float> const out_bias{4};
+  const temporary path("weft_load_test");
+  const auto weight = numbers(36, 1), bias = numbers(6, 2), out = numbers(6, 3);
+  const std::vector<float> out_bias{4};
   weft::write_tensors(path, {of("m.query.weight", {6, 6}, weight), of("m.query.bias", {6}, bias),
                              of("m.out.weight", {6}, out), of("m.out.bias", {1}, out_bias),
                              of("buffer", {2, 3}, bias), of("query.bias", {6}, out)});
-  auto const within = [](const std::string& name) { return "m." + name; };
+  const auto within = [](const std::string& name) { return "m." + name; };
   weft::module<model> net;
   BOOST_CHECK_THROW(weft::load(net, path, {.name_in_file = within}), weft::error);
   BOOST_CHECK_THROW(weft::load(net, path, {.ignore_others = true}), weft::error);  // missing
-  auto const ignored = weft::load(net, path, {.name_in_file = within, .ignore_others = true});
+  const auto ignored = weft::load(net, path, {.name_in_file = within, .ignore_others = true});
   BOOST_TEST((ignored == std::vector<std::string>{"buffer", "query.bias"}));
   BOOST_TEST((std::ranges::equal(net.parameters().find("query.bias").values, bias)));
 }
 
 BOOST_AUTO_TEST_CASE(a_checkpoint_takes_metadata_and_gives_it) {
-  temporary const path("weft_load_test");
+  const temporary path("weft_load_test");
   weft::trainer<model> trainer;
   weft::save(trainer, path, {.metadata = {{"vocabulary", "abc"}, {"note", "\u00e9"}}});
-  weft::tensor_file const file(path);
+  const weft::tensor_file file(path);
   BOOST_TEST(file.metadata().at("vocabulary") == "abc");
   BOOST_TEST(file.metadata().at("note") == "\u00e9");
   weft::load(trainer, path);
@@ -269,12 +269,12 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_takes_metadata_and_gives_it) {
 }
 
 BOOST_AUTO_TEST_CASE(training_resumes_from_a_file_to_the_bit) {
-  temporary const path("weft_load_test");
-  auto const x = numbers(24, -1);
-  auto const steps = [&](auto& trainer, int n) {
+  const temporary path("weft_load_test");
+  const auto x = numbers(24, -1);
+  const auto steps = [&](auto& trainer, int n) {
     for (int i = 0; i < n; ++i) trainer.step(weft::arg<"x">(x));
   };
-  auto const make = [](std::uint64_t seed) {
+  const auto make = [](std::uint64_t seed) {
     return weft::trainer<model>(weft::adamw{.learning_rate = 0.1},
                                 {.schedule = weft::warmup_cosine{3, 20}}, seed);
   };

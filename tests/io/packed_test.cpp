@@ -52,8 +52,8 @@ using whole = model<5>;
 
 template <class Net>
 std::vector<float> run(Net& net) {
-  std::vector<std::int32_t> const words{52, 0, 7};
-  auto const y = net(arg<"words">(words)).template get<"logits">();
+  const std::vector<std::int32_t> words{52, 0, 7};
+  const auto y = net(arg<"words">(words)).template get<"logits">();
   return {y.data(), y.data() + y.size()};
 }
 
@@ -68,7 +68,7 @@ std::string content(const std::filesystem::path& path) {
 void replace(const std::filesystem::path& path, const std::string& from, const std::string& to) {
   std::string text = content(path);
   BOOST_TEST_REQUIRE(from.size() == to.size());
-  auto const at = text.find(from);
+  const auto at = text.find(from);
   BOOST_TEST_REQUIRE(at != std::string::npos);
   text.replace(at, from.size(), to);
   std::ofstream(path, std::ios::binary) << text;
@@ -79,10 +79,10 @@ void replace(const std::filesystem::path& path, const std::string& from, const s
 BOOST_AUTO_TEST_SUITE(packed, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(a_module_made_from_packed_weights_is_the_one_that_packed_them) {
-  temporary const file("weft_packed_source"), packed("weft_packed_test");
+  const temporary file("weft_packed_source"), packed("weft_packed_test");
   weft::save(weft::parameters<whole>(3), file);
   weft::kernels::on_every_target([&](const weft::kernels::table&) {
-    for (auto const p : all) {
+    for (const auto p : all) {
       weft::module<whole> first(tensor_file(file), p);
       weft::save(first.packed(), packed);
       weft::module<whole> mapped(tensor_file(packed), p);
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_module_made_from_packed_weights_is_the_one_that_packed_th
       BOOST_TEST(mapped.parameters().is_partial());
       BOOST_TEST(std::ranges::equal(mapped.parameters().find("gain").values,
                                     first.parameters().find("gain").values));
-      std::string const bytes = content(packed);
+      const std::string bytes = content(packed);
       std::vector<std::byte> buffer(bytes.size());
       std::ranges::transform(bytes, buffer.begin(), [](char c) { return std::byte(c); });
       weft::module<whole> copied(tensor_file(std::move(buffer), "buffer"), p);
@@ -103,24 +103,24 @@ BOOST_AUTO_TEST_CASE(a_module_made_from_packed_weights_is_the_one_that_packed_th
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_module_with_all_parameters_saves_the_same_file) {
-  temporary const file("weft_packed_source"), packed("weft_packed_test");
-  weft::parameters<whole> const parameters(3);
+  const temporary file("weft_packed_source"), packed("weft_packed_test");
+  const weft::parameters<whole> parameters(3);
   weft::save(parameters, file);
   weft::module<whole> first(tensor_file(file), precision::float32), frozen(parameters);
   frozen.freeze();
   weft::save(first.packed(), packed);
-  std::string const expected = content(packed);
+  const std::string expected = content(packed);
   weft::save(frozen.packed(), packed);
   BOOST_TEST((content(packed) == expected));
 }
 
 BOOST_AUTO_TEST_CASE(weights_packed_for_another_target_are_packed_anew_with_the_same_bits) {
-  temporary const file("weft_packed_source");
+  const temporary file("weft_packed_source");
   weft::save(weft::parameters<whole>(3), file);
   std::map<std::string, temporary> made;
-  for (auto const p : all) {
+  for (const auto p : all) {
     weft::kernels::on_every_target([&](const weft::kernels::table&) {
-      temporary const& path = made.try_emplace(std::to_string(made.size()),
+      const temporary& path = made.try_emplace(std::to_string(made.size()),
                                                "weft_packed_" + std::to_string(made.size()))
                                   .first->second;
       weft::module<whole> first(tensor_file(file), p);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(weights_packed_for_another_target_are_packed_anew_with_the_
     });
     weft::kernels::on_every_target([&](const weft::kernels::table&) {
       weft::module<whole> first(tensor_file(file), p);
-      for (auto const& [name, path] : made) {
+      for (const auto& [name, path] : made) {
         weft::module<whole> other(tensor_file(path), p);
         BOOST_TEST((run(other) == run(first)), name);
       }
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(weights_packed_for_another_target_are_packed_anew_with_the_
 }
 
 BOOST_AUTO_TEST_CASE(a_model_with_other_bounds_takes_the_same_file) {
-  temporary const file("weft_packed_source"), packed("weft_packed_test");
+  const temporary file("weft_packed_source"), packed("weft_packed_test");
   weft::save(weft::parameters<whole>(3), file);
   weft::module<whole> first(tensor_file(file), precision::bfloat16);
   weft::save(first.packed(), packed);
@@ -155,17 +155,17 @@ struct wider {
 };
 
 BOOST_AUTO_TEST_CASE(wrong_files_are_refused_by_name) {
-  temporary const path("weft_packed_test");
-  std::string const name = static_cast<const std::filesystem::path&>(path).string();
-  auto const save = [&] {
+  const temporary path("weft_packed_test");
+  const std::string name = static_cast<const std::filesystem::path&>(path).string();
+  const auto save = [&] {
     weft::module<whole> first(3);
     first.freeze(precision::bfloat16);
     weft::save(first.packed(), path);
   };
-  auto const told = [&](precision p = precision::bfloat16) {
+  const auto told = [&](precision p = precision::bfloat16) {
     return thrown_by([&] { weft::module<whole> net(tensor_file(path), p); });
   };
-  auto const names_it = [&](const std::string& message, const char* what) {
+  const auto names_it = [&](const std::string& message, const char* what) {
     BOOST_TEST(message.starts_with(name), message);
     weft::testing::says(message, what);
   };

@@ -24,12 +24,12 @@ tree parse(const page& p) {
 
 // Decodes bit by bit, as in RFC 4648, section 4.
 std::string from_base64(std::string_view text) {
-  std::string_view const digits =
+  const std::string_view digits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   BOOST_TEST(text.size() % 4 == 0u);
   std::string bytes;
   unsigned held = 0, bits = 0;
-  for (char const c : text.substr(0, text.find('='))) {
+  for (const char c : text.substr(0, text.find('='))) {
     BOOST_TEST_REQUIRE(digits.find(c) != digits.npos);
     held = held << 6 | static_cast<unsigned>(digits.find(c));
     bits += 6;
@@ -40,7 +40,7 @@ std::string from_base64(std::string_view text) {
 
 std::vector<std::string> cells(const tree& row) {
   std::vector<std::string> all;
-  for (auto const& [tag, cell] : row) all.push_back(tag + ":" + cell.data());
+  for (const auto& [tag, cell] : row) all.push_back(tag + ":" + cell.data());
   return all;
 }
 
@@ -51,9 +51,9 @@ using words = std::vector<std::string>;
 BOOST_AUTO_TEST_SUITE(html_pages)
 
 BOOST_AUTO_TEST_CASE(texts_are_escaped_and_parse_back_unchanged) {
-  std::string const text = "a < b && c > \"d\" 'e' </p><script>x</script> &amp; é中 ]]>";
-  std::string const code = "  if (a < b)\n\treturn &c;\n";
-  tree const t = parse(page(text, "tr").heading(text).paragraph(text).listing(code));
+  const std::string text = "a < b && c > \"d\" 'e' </p><script>x</script> &amp; é中 ]]>";
+  const std::string code = "  if (a < b)\n\treturn &c;\n";
+  const tree t = parse(page(text, "tr").heading(text).paragraph(text).listing(code));
   BOOST_TEST(t.get<std::string>("head.title") == text);
   BOOST_TEST(t.get<std::string>("<xmlattr>.lang") == "tr");
   BOOST_TEST(t.get<std::string>("body.h1") == text);
@@ -63,49 +63,49 @@ BOOST_AUTO_TEST_CASE(texts_are_escaped_and_parse_back_unchanged) {
 }
 
 BOOST_AUTO_TEST_CASE(invalid_utf8_and_control_characters_are_replaced) {
-  std::string const wrong("a\xff\0\x1b\n\t", 6);
+  const std::string wrong("a\xff\0\x1b\n\t", 6);
   BOOST_TEST(parse(page("").paragraph(wrong)).get<std::string>("body.p") ==
              "a\uFFFD\uFFFD\uFFFD\n\t");
 }
 
 BOOST_AUTO_TEST_CASE(a_table_has_its_values_and_headings_in_order) {
-  auto const each = boost::test_tools::per_element();
-  tree const t =
+  const auto each = boost::test_tools::per_element();
+  const tree t =
       parse(page("").table(grid({0.5, 1, -2.00004, 1e9}, 2, 2), {"a<", "b"}, {"x", "y"}));
   BOOST_TEST(cells(t.get_child("body.table.thead.tr")) == (words{"td:", "th:a<", "th:b"}), each);
   words rows;
-  for (auto const& [tag, row] : t.get_child("body.table.tbody"))
-    for (std::string const& c : cells(row)) rows.push_back(c);
+  for (const auto& [tag, row] : t.get_child("body.table.tbody"))
+    for (const std::string& c : cells(row)) rows.push_back(c);
   BOOST_TEST(
       rows == (words{"th:x", "td:0.5000", "td:1.0000", "th:y", "td:-2.0000", "td:1000000000.0000"}),
       each);
 }
 
 BOOST_AUTO_TEST_CASE(integers_have_no_fraction_and_headings_may_be_missing) {
-  tree const t = parse(page("").table(grid({1, 2, -30}, 1, 3)));
+  const tree t = parse(page("").table(grid({1, 2, -30}, 1, 3)));
   BOOST_TEST(t.get_child("body.table").count("thead") == 0u);
   BOOST_TEST(cells(t.get_child("body.table.tbody.tr")) == (words{"td:1", "td:2", "td:-30"}),
              boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_figure_embeds_its_picture) {
-  for (std::size_t const size : {0u, 1u, 2u, 3u, 4u, 200u}) {
+  for (const std::size_t size : {0u, 1u, 2u, 3u, 4u, 200u}) {
     picture shown{.width = 60, .height = 40, .scale = 2};
     for (std::size_t i = 0; i < size; ++i) shown.png.push_back(static_cast<char>(i * 37));
-    tree const figure = parse(page("").figure(shown, "<\"caption\">")).get_child("body.figure");
+    const tree figure = parse(page("").figure(shown, "<\"caption\">")).get_child("body.figure");
     BOOST_TEST(figure.get<std::string>("figcaption") == "<\"caption\">");
     BOOST_TEST(figure.get<std::string>("img.<xmlattr>.alt") == "<\"caption\">");
     BOOST_TEST(figure.get<std::string>("img.<xmlattr>.width") == "30");
     BOOST_TEST(figure.get<std::string>("img.<xmlattr>.height") == "20");
-    std::string const source = figure.get<std::string>("img.<xmlattr>.src");
-    std::string const head = "data:image/png;base64,";
+    const std::string source = figure.get<std::string>("img.<xmlattr>.src");
+    const std::string head = "data:image/png;base64,";
     BOOST_TEST_REQUIRE(source.starts_with(head));
     BOOST_TEST(from_base64(source.substr(head.size())) == shown.png);
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_page_needs_no_other_file) {
-  std::string const html =
+  const std::string html =
       page("title").figure(draw_heat_map(grid({1, 2}, 1, 2)), "a picture").html();
   BOOST_TEST(html.starts_with("<!DOCTYPE html>\n"));
   for (const char* const reference : {"http", "href", "url(", "@import", "<script", "<link"})

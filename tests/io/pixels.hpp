@@ -30,11 +30,11 @@ struct pixels {
   }
 
   std::array<int, 3> at(std::size_t x, std::size_t y) const {
-    std::size_t const i = (y * width + x) * 3;
+    const std::size_t i = (y * width + x) * 3;
     return {bytes[i], bytes[i + 1], bytes[i + 2]};
   }
   int sum(std::size_t x, std::size_t y) const {
-    auto const [red, green, blue] = at(x, y);
+    const auto [red, green, blue] = at(x, y);
     return red + green + blue;
   }
   bool white(std::size_t x, std::size_t y) const { return sum(x, y) == 3 * 255; }

@@ -22,7 +22,7 @@ struct In : weft::axis<64> {};
 struct Out : weft::axis<32> {};
 struct classes {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Rows, In>();
+    const auto x = s.input<"x", float, Rows, In>();
     return weft::softmax<Out>(weft::dot<In>(x, s.param<"w", In, Out>()) * 2);
   }
 };
@@ -39,8 +39,8 @@ template <int Most>
 struct attending {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
-    auto const x = s.input<"x", float, Pos<Most>, Embed>();
-    auto const mask = nn::causal<Pos<Most>, KeyPos<Most>>();
+    const auto x = s.input<"x", float, Pos<Most>, Embed>();
+    const auto mask = nn::causal<Pos<Most>, KeyPos<Most>>();
     return nn::self_attention<Pos<Most>, KeyPos<Most>, Embed, Heads, HeadDim>(s, x, mask).output +
            x;
   }
@@ -48,7 +48,7 @@ struct attending {
 template <int Most>
 struct recurrent {
   constexpr auto operator()(weft::scope s) const {
-    auto const h =
+    const auto h =
         weft::nn::gru<Pos<Most>, Embed, HeadDim>(s, s.input<"x", float, Pos<Most>, Embed>());
     return weft::results(weft::as<"loss">(weft::sum<HeadDim>(h.last)), weft::as<"h">(h.all));
   }
@@ -60,9 +60,9 @@ struct Back : weft::axis<5> {};
 struct Whole : weft::axis<8> {};
 struct joined {
   constexpr auto operator()(weft::scope s) const {
-    auto const front = s.input<"front", float, Front>();
-    auto const back = s.input<"back", float, Back>();
-    auto const table = weft::sin(weft::cast<float>(weft::positions<Whole>()));
+    const auto front = s.input<"front", float, Front>();
+    const auto back = s.input<"back", float, Back>();
+    const auto table = weft::sin(weft::cast<float>(weft::positions<Whole>()));
     return weft::results(
         weft::as<"whole">(weft::concatenate<Whole, weft::shape<Front, Back>>(front, back)),
         weft::as<"wave">(s.param<"scale", Whole>() * table));
@@ -77,7 +77,7 @@ std::vector<float> numbers(std::size_t n) {
 
 template <class Model, int Most>
 void run(weft::module<Model>& net, std::size_t length) {
-  auto const x = numbers(length * Embed::extent);
+  const auto x = numbers(length * Embed::extent);
   using sequence = weft::view<const float, weft::shape<Pos<Most>, Embed>>;
   net(arg<"x">(sequence(x.data(), length)));
 }
@@ -98,15 +98,15 @@ std::string printed(const T& x) {
 // The lines of explain's text that begin with a node and are executed in every run.
 std::vector<std::string> explained(const std::string& text) {
   std::vector<std::string> all;
-  for (std::string const& line : lines(text)) {
+  for (const std::string& line : lines(text)) {
     if (line == "in every run:") all.clear();
     if (line.starts_with('%')) all.push_back(line);
   }
   return all;
 }
 void check_against(const weft::profile& p, const std::string& text) {
-  auto const expected = explained(text);
-  auto const got = p.instructions();
+  const auto expected = explained(text);
+  const auto got = p.instructions();
   BOOST_TEST_REQUIRE(got.size() == expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     BOOST_TEST(expected[i].starts_with(got[i].operation + " "), expected[i]);
@@ -117,7 +117,7 @@ void check_against(const weft::profile& p, const std::string& text) {
 // Whether the times are those of parts of a whole that took `wall` seconds.
 void check_times(const weft::profile& p, double wall) {
   double together = 0;
-  for (auto const& l : p.instructions()) {
+  for (const auto& l : p.instructions()) {
     BOOST_TEST(l.spent.median > 0, l.operation);
     BOOST_TEST(l.spent.total >= l.spent.median);
     together += l.spent.total;
@@ -129,13 +129,13 @@ void check_times(const weft::profile& p, double wall) {
 
 template <class F>
 double seconds_of(F f) {
-  auto const begin = std::chrono::steady_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   f();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 std::vector<float> logits(weft::module<writer::model>& net, const writer::texts& given) {
-  weft::array<float, writer::Batch, writer::Pos, writer::Vocab> const y(
+  const weft::array<float, writer::Batch, writer::Pos, writer::Vocab> y(
       net(arg<"tokens">(given.x), arg<"targets">(given.y)).get<"logits">());
   return {y.view().data(), y.view().data() + y.view().size()};
 }
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_SUITE(profile, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(every_instruction_stands_once_in_the_order_and_words_of_explain) {
   weft::module<writer::model> net;
-  weft::profile const p(net);
+  const weft::profile p(net);
   logits(net, writer::texts(8, 96));
   std::ostringstream text;
   weft::explain<writer::model>(text);
@@ -157,9 +157,9 @@ BOOST_AUTO_TEST_CASE(every_instruction_stands_once_in_the_order_and_words_of_exp
 
 BOOST_AUTO_TEST_CASE(times_are_parts_of_the_runs_and_these_of_the_wall_time) {
   weft::module<writer::model> net;
-  weft::profile const p(net);
-  writer::texts const given(8, 96);
-  double const wall = seconds_of([&] {
+  const weft::profile p(net);
+  const writer::texts given(8, 96);
+  const double wall = seconds_of([&] {
     for (int i = 0; i < 5; ++i) net(arg<"tokens">(given.x), arg<"targets">(given.y));
   });
   BOOST_TEST(p.runs() == 5u);
@@ -172,8 +172,8 @@ BOOST_AUTO_TEST_CASE(times_are_parts_of_the_runs_and_these_of_the_wall_time) {
 // in each of many runs.
 BOOST_AUTO_TEST_CASE(instructions_take_nine_tenths_of_a_run) {
   weft::module<writer::model> net;
-  weft::profile const p(net, {.runs = 1});
-  writer::texts const given(8, 96);
+  const weft::profile p(net, {.runs = 1});
+  const writer::texts given(8, 96);
   double most = 0;
   for (int i = 0; i < 100 && most <= 0.9; ++i) {
     net(arg<"tokens">(given.x), arg<"targets">(given.y));
@@ -184,10 +184,10 @@ BOOST_AUTO_TEST_CASE(instructions_take_nine_tenths_of_a_run) {
 
 BOOST_AUTO_TEST_CASE(operations_and_bytes_are_those_of_cost) {
   weft::module<classes> net;
-  weft::profile const p(net);
-  auto const x = numbers(48 * 64);
+  const weft::profile p(net);
+  const auto x = numbers(48 * 64);
   for (int i = 0; i < 3; ++i) net(arg<"x">(x));
-  auto const all = p.instructions();
+  const auto all = p.instructions();
   BOOST_TEST_REQUIRE(all.size() == 2u);
   BOOST_TEST(all[0].cost.flops == 2 * 48 * 64 * 32 + 48 * 32);
   BOOST_TEST(all[0].cost.bytes == 4 * (48 * 64 + 64 * 32 + 48 * 32));
@@ -198,18 +198,18 @@ BOOST_AUTO_TEST_CASE(operations_and_bytes_are_those_of_cost) {
 
 // A rate is what an instruction is known to do, over the time of the only run.
 BOOST_AUTO_TEST_CASE(rates_are_compared_with_the_peak_that_is_given) {
-  double const flops[]{2 * 48 * 64 * 32 + 48 * 32, 5 * 48 * 32};
-  double const bytes[]{4 * (48 * 64 + 64 * 32 + 48 * 32), 4 * 2 * 48 * 32};
-  auto const close = boost::test_tools::tolerance(1e-9);
-  for (bool const of_memory : {false, true}) {
+  const double flops[]{2 * 48 * 64 * 32 + 48 * 32, 5 * 48 * 32};
+  const double bytes[]{4 * (48 * 64 + 64 * 32 + 48 * 32), 4 * 2 * 48 * 32};
+  const auto close = boost::test_tools::tolerance(1e-9);
+  for (const bool of_memory : {false, true}) {
     weft::module<classes> net;
-    weft::profile const p(
+    const weft::profile p(
         net, {.peak = {.flops = of_memory ? 1e30 : 1e9, .bytes = of_memory ? 1e9 : 1e30}});
     net(arg<"x">(numbers(48 * 64)));
-    auto const all = p.instructions();
+    const auto all = p.instructions();
     BOOST_TEST_REQUIRE(all.size() == 2u);
     for (std::size_t i = 0; i < 2; ++i) {
-      double const spent = all[i].spent.total;
+      const double spent = all[i].spent.total;
       BOOST_TEST(all[i].flop_rate * spent == flops[i], close);
       BOOST_TEST(all[i].byte_rate * spent == bytes[i], close);
       BOOST_TEST(p.share_of_peak(all[i]) * 1e9 * spent == (of_memory ? bytes : flops)[i], close);
@@ -219,8 +219,8 @@ BOOST_AUTO_TEST_CASE(rates_are_compared_with_the_peak_that_is_given) {
 
 BOOST_AUTO_TEST_CASE(a_peak_that_is_not_given_is_measured_once) {
   weft::module<classes> net;
-  weft::profile const p(net);
-  weft::machine_peak const first = p.peak();
+  const weft::profile p(net);
+  const weft::machine_peak first = p.peak();
   BOOST_TEST(first.flops > 1e7);
   BOOST_TEST(first.bytes > 1e7);
   BOOST_TEST(p.peak().flops == first.flops);
@@ -231,12 +231,12 @@ BOOST_AUTO_TEST_CASE(a_peak_that_is_not_given_is_measured_once) {
 BOOST_AUTO_TEST_CASE(operations_are_counted_at_the_lengths_of_the_runs) {
   weft::module<attending<40>> net;
   weft::module<attending<13>> bounded;
-  weft::profile const p(net), expected(bounded);
+  const weft::profile p(net), expected(bounded);
   run<attending<40>, 40>(net, 13);
   run<attending<13>, 13>(bounded, 13);
   BOOST_TEST(expected.sum().cost.flops == weft::cost<attending<13>>.flops);
   BOOST_TEST(expected.sum().cost.bytes == weft::cost<attending<13>>.bytes);
-  auto const short_ones = p.instructions(), all = expected.instructions();
+  const auto short_ones = p.instructions(), all = expected.instructions();
   BOOST_TEST_REQUIRE(short_ones.size() == all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     BOOST_TEST(short_ones[i].cost.flops == all[i].cost.flops, all[i].operation);
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(operations_are_counted_at_the_lengths_of_the_runs) {
 BOOST_AUTO_TEST_CASE(an_instruction_of_a_scan_has_the_time_and_operations_of_all_steps) {
   weft::module<recurrent<40>> net;
   weft::profile p(net);
-  double const wall = seconds_of([&] { run<recurrent<40>, 40>(net, 25); });
+  const double wall = seconds_of([&] { run<recurrent<40>, 40>(net, 25); });
   check_times(p, wall);
   std::ostringstream text;
   weft::explain<recurrent<40>>(text);
@@ -266,14 +266,14 @@ BOOST_AUTO_TEST_CASE(an_instruction_of_a_scan_has_the_time_and_operations_of_all
 BOOST_AUTO_TEST_CASE(
     the_copies_of_one_node_share_its_cost_and_invariant_instructions_are_left_out) {
   weft::module<joined> net;
-  weft::profile const p(net);
+  const weft::profile p(net);
   net(arg<"front">(numbers(3)), arg<"back">(numbers(5)));
   std::ostringstream text;
   weft::explain<joined>(text);
   BOOST_TEST(text.str().find("once:\n") == 0u, text.str());
   check_against(p, text.str());
   std::vector<double> copied;
-  for (auto const& l : p.instructions())
+  for (const auto& l : p.instructions())
     if (l.operation.find("concatenate (copy)") != std::string::npos) copied.push_back(l.cost.bytes);
   BOOST_TEST(copied == std::vector<double>({3 * 2 * 4, 5 * 2 * 4}),
              boost::test_tools::per_element());
@@ -281,19 +281,19 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(results_and_times_are_right_on_any_threads) {
-  weft::parameters<writer::model> const parameters(2);
-  weft::executor const backwards(4, [](int n, weft::job f) {
+  const weft::parameters<writer::model> parameters(2);
+  const weft::executor backwards(4, [](int n, weft::job f) {
     while (n > 0) f(--n);
   });
-  for (std::size_t const length : {96u, 37u, 1u, 0u}) {
-    writer::texts const given(8, length);
+  for (const std::size_t length : {96u, 37u, 1u, 0u}) {
+    const writer::texts given(8, length);
     weft::module<writer::model> alone(parameters);
-    auto const expected = logits(alone, given);
-    auto const check = [&](const weft::executor& threads) {
+    const auto expected = logits(alone, given);
+    const auto check = [&](const weft::executor& threads) {
       weft::module<writer::model> net(parameters);
       net.run_on(threads);
-      weft::profile const p(net);
-      double const wall = seconds_of([&] {
+      const weft::profile p(net);
+      const double wall = seconds_of([&] {
         for (int again = 0; again < 3; ++again) BOOST_TEST((logits(net, given) == expected));
       });
       BOOST_TEST(p.runs() == 3u);
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(results_and_times_are_right_on_any_threads) {
     };
     check({});
     check(backwards);
-    for (int const count : {2, 3}) {
+    for (const int count : {2, 3}) {
       pool threads(count);
       check(on(threads, count));
     }
@@ -309,17 +309,17 @@ BOOST_AUTO_TEST_CASE(results_and_times_are_right_on_any_threads) {
 }
 
 BOOST_AUTO_TEST_CASE(a_trainer_takes_the_same_steps_and_its_optimizer_is_timed) {
-  writer::texts const given(8, 96);
+  const writer::texts given(8, 96);
   std::vector<float> expected;
-  for (bool const profiled : {false, true}) {
+  for (const bool profiled : {false, true}) {
     weft::trainer<writer::model> t({}, {.clip_norm = 0.5}, 3);
     std::optional<weft::profile> p;
     if (profiled) p.emplace(t);
-    double const wall = seconds_of([&] {
+    const double wall = seconds_of([&] {
       for (int i = 0; i < 3; ++i) t.step(arg<"tokens">(given.x), arg<"targets">(given.y));
     });
-    auto const all = t.parameters().floats();
-    std::vector<float> const got(all.begin(), all.end());
+    const auto all = t.parameters().floats();
+    const std::vector<float> got(all.begin(), all.end());
     if (profiled) {
       BOOST_TEST((got == expected));
       check_times(*p, wall);
@@ -335,8 +335,8 @@ BOOST_AUTO_TEST_CASE(a_trainer_takes_the_same_steps_and_its_optimizer_is_timed) 
 
 BOOST_AUTO_TEST_CASE(the_last_runs_are_kept) {
   weft::module<attending<40>> net;
-  weft::profile const p(net, {.peak = {1, 1}, .runs = 4});
-  for (std::size_t const length : {40u, 40u, 13u, 13u, 13u, 13u})
+  const weft::profile p(net, {.peak = {1, 1}, .runs = 4});
+  for (const std::size_t length : {40u, 40u, 13u, 13u, 13u, 13u})
     run<attending<40>, 40>(net, length);
   BOOST_TEST(p.runs() == 4u);
   BOOST_TEST(p.sum().cost.flops == weft::cost<attending<13>>.flops);
@@ -346,20 +346,20 @@ BOOST_AUTO_TEST_CASE(the_last_runs_are_kept) {
 
 BOOST_AUTO_TEST_CASE(a_module_has_one_profile_at_a_time_which_may_outlive_it) {
   std::optional<weft::module<classes>> net(std::in_place);
-  auto const x = numbers(48 * 64);
+  const auto x = numbers(48 * 64);
   std::optional<weft::profile> first(*net);
   (*net)(arg<"x">(x));
   BOOST_TEST(thrown_by([&] { weft::profile second(*net); }) == "profile: there is one already");
-  weft::profile const copy(*first);
+  const weft::profile copy(*first);
   first.reset();
   (*net)(arg<"x">(x));
   net.reset();
   BOOST_TEST(copy.runs() == 2u);
   BOOST_TEST(copy.instructions().size() == 2u);
   net.emplace();
-  { weft::profile const gone(*net); }
+  { const weft::profile gone(*net); }
   (*net)(arg<"x">(x));
-  weft::profile const next(*net);
+  const weft::profile next(*net);
   (*net)(arg<"x">(x));
   BOOST_TEST(next.runs() == 1u);
 }
@@ -373,13 +373,13 @@ BOOST_AUTO_TEST_CASE(generated_code_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_table_has_a_line_for_each_instruction_then_their_sum_and_the_rest) {
   weft::module<classes> net;
-  weft::profile const p(net, {.peak = {.flops = 1e12, .bytes = 1e12}});
+  const weft::profile p(net, {.peak = {.flops = 1e12, .bytes = 1e12}});
   BOOST_TEST(printed(p) == "profile: no run yet\n");
-  auto const x = numbers(48 * 64);
+  const auto x = numbers(48 * 64);
   for (int i = 0; i < 2; ++i) net(arg<"x">(x));
-  auto const text = lines(printed(p));
+  const auto text = lines(printed(p));
   BOOST_TEST_REQUIRE(text.size() == 7u, printed(p));
-  std::string const time = R"( *[0-9.]+ [mun]?s)";
+  const std::string time = R"( *[0-9.]+ [mun]?s)";
   BOOST_TEST(std::regex_match(text[0], std::regex(" *median +of run +total +flop +B +GFLOP/s +GB/s "
                                                   "+of peak  instruction")),
              text[0]);

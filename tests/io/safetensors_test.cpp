@@ -22,7 +22,7 @@ using weft::stored_type, weft::tensor_file, weft::testing::refuses, weft::testin
 
 // A file's bytes: a header, and `data` zero bytes of data.
 std::vector<std::byte> bytes(const std::string& header, std::size_t data = 0) {
-  std::uint64_t const size = header.size();
+  const std::uint64_t size = header.size();
   std::vector<std::byte> all(sizeof size + size + data);
   std::memcpy(all.data(), &size, sizeof size);
   std::memcpy(all.data() + sizeof size, header.data(), header.size());
@@ -39,8 +39,8 @@ struct flags {
 
 void write_example(const std::filesystem::path& path) {
   static constexpr flags mask;
-  std::vector<float> const x{1, -2.5f, 3};
-  std::vector<std::int32_t> const i{-7, 1 << 30};
+  const std::vector<float> x{1, -2.5f, 3};
+  const std::vector<std::int32_t> i{-7, 1 << 30};
   weft::write_tensors(path,
                       {{"mask", {3}, std::span<const bool>(mask.at), stored_type::boolean},
                        {"whole", {1, 2}, std::span<const std::int32_t>(i), stored_type::int32},
@@ -56,7 +56,7 @@ void write_example(const std::filesystem::path& path) {
 
 std::vector<std::byte> content(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
-  std::string const text(std::istreambuf_iterator<char>(in), {});
+  const std::string text(std::istreambuf_iterator<char>(in), {});
   std::vector<std::byte> all(text.size());
   std::memcpy(all.data(), text.data(), text.size());
   return all;
@@ -67,16 +67,16 @@ std::vector<std::byte> content(const std::filesystem::path& path) {
 BOOST_AUTO_TEST_SUITE(safetensors)
 
 BOOST_AUTO_TEST_CASE(written_tensors_are_read_back) {
-  temporary const path("weft_safetensors_test");
+  const temporary path("weft_safetensors_test");
   write_example(path);
-  tensor_file const file(path);
-  std::vector<float> const x{1, -2.5f, 3};
-  std::vector<double> const exact{1, -2.5, 3};
-  for (auto const* name : {"double", "single", "half", "brain"}) {
+  const tensor_file file(path);
+  const std::vector<float> x{1, -2.5f, 3};
+  const std::vector<double> exact{1, -2.5, 3};
+  for (const auto* name : {"double", "single", "half", "brain"}) {
     BOOST_TEST(file[name].values<float>() == x, name);
     BOOST_TEST(file[name].values<double>() == exact, name);
   }
-  std::vector<std::int32_t> const i{-7, 1 << 30};
+  const std::vector<std::int32_t> i{-7, 1 << 30};
   BOOST_TEST(file["whole"].values<std::int32_t>() == i);
   BOOST_TEST((file["whole"].values<double>() == std::vector<double>{-7, 1 << 30}));
   BOOST_TEST((file["mask"].values<double>() == std::vector<double>{1, 0, 1}));
@@ -95,11 +95,11 @@ BOOST_AUTO_TEST_CASE(written_tensors_are_read_back) {
 }
 
 BOOST_AUTO_TEST_CASE(elements_are_aligned_in_the_file) {
-  temporary const path("weft_safetensors_test");
+  const temporary path("weft_safetensors_test");
   write_example(path);
-  auto const all = content(path);
-  tensor_file const file(all, "x");
-  for (auto const& t : file.tensors())
+  const auto all = content(path);
+  const tensor_file file(all, "x");
+  for (const auto& t : file.tensors())
     if (t.size() > 0) BOOST_TEST(t.offset % (t.bytes / t.size()) == 0u, t.name);
   std::uint64_t size = 0;
   std::memcpy(&size, all.data(), sizeof size);
@@ -107,9 +107,9 @@ BOOST_AUTO_TEST_CASE(elements_are_aligned_in_the_file) {
 }
 
 BOOST_AUTO_TEST_CASE(reading_another_type_or_size_than_stored_is_refused) {
-  temporary const path("weft_safetensors_test");
+  const temporary path("weft_safetensors_test");
   write_example(path);
-  tensor_file const file(path);
+  const tensor_file file(path);
   refuses([&] { file["whole"].values<float>(); },
           "tensor 'whole', I32 [1, 2], is read as floating-point numbers");
   BOOST_CHECK_THROW(file["single"].values<std::int32_t>(), weft::error);
@@ -122,15 +122,15 @@ BOOST_AUTO_TEST_CASE(reading_another_type_or_size_than_stored_is_refused) {
 
 BOOST_AUTO_TEST_CASE(an_integer_that_does_not_fit_is_refused) {
   auto all = bytes(R"({"i":{"dtype":"I64","shape":[2],"data_offsets":[0,16]}})", 16);
-  std::int64_t const large = std::int64_t{1} << 31;
+  const std::int64_t large = std::int64_t{1} << 31;
   std::memcpy(all.data() + all.size() - sizeof large, &large, sizeof large);
-  tensor_file const file(all, "x");
+  const tensor_file file(all, "x");
   BOOST_TEST(file["i"].values<std::int64_t>()[1] == large);
   refuses([&] { file["i"].values<std::int32_t>(); }, "element 1 is 2147483648");
 }
 
 BOOST_AUTO_TEST_CASE(a_file_may_have_tensors_of_types_that_weft_does_not_support) {
-  tensor_file const file(bytes(R"({"u":{"dtype":"I8","shape":[3],"data_offsets":[0,3]},)"
+  const tensor_file file(bytes(R"({"u":{"dtype":"I8","shape":[3],"data_offsets":[0,3]},)"
                                R"("f":{"dtype":"F4","shape":[2,3],"data_offsets":[3,6]}})",
                                6),
                          "x");
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_header_is_one_object_and_optional_trailing_spaces) {
 }
 
 BOOST_AUTO_TEST_CASE(keys_that_the_format_does_not_define_are_ignored) {
-  tensor_file const file(
+  const tensor_file file(
       bytes(R"({"a":{"x":null,"dtype":"F32","y":{"dtype":3,"shape":"z"},"shape":[1],)"
             R"("z":[1,-2,true],"data_offsets":[0,4]}})",
             4),
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(keys_that_the_format_does_not_define_are_ignored) {
 }
 
 BOOST_AUTO_TEST_CASE(messages_shorten_long_names_and_values) {
-  std::string const name(100000, 'n');
+  const std::string name(100000, 'n');
   try {
     tensor_file(bytes("{\"" + name + "\":3}"), "x");
     BOOST_ERROR("the file is not refused");
@@ -193,7 +193,7 @@ namespace {
 // Writes a file with a header and `data` payload bytes, which are a hole and use no disk space.
 void write_sparse(const std::filesystem::path& path, const std::string& header,
                   std::uintmax_t data) {
-  auto const begin = bytes(header);
+  const auto begin = bytes(header);
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(begin.data()), std::ssize(begin));
   std::filesystem::resize_file(path, begin.size() + data);
@@ -211,20 +211,20 @@ constexpr std::uintmax_t terabyte = std::uintmax_t{1} << 40;
 
 // The file has 1 TiB, more than the memory of most machines, so it cannot be read whole.
 BOOST_AUTO_TEST_CASE(only_the_requested_tensors_of_a_large_file_are_read) {
-  temporary const path("weft_safetensors_test");
+  const temporary path("weft_safetensors_test");
   write_sparse(path,
                R"({"all":{"dtype":"F32","shape":[274877906944],"data_offsets":[4,1099511627780]},)"
                R"("one":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
                terabyte + 4);
-  tensor_file const file(path);
+  const tensor_file file(path);
   BOOST_TEST(file["one"].values<float>() == std::vector<float>{0});
   BOOST_TEST(file["all"].size() * 4 == terabyte);
 }
 
 BOOST_AUTO_TEST_CASE(the_length_of_a_header_is_checked_before_memory_is_allocated) {
-  temporary const path("weft_safetensors_test");
+  const temporary path("weft_safetensors_test");
   write_sparse(path, "{}", terabyte);
-  auto const claim = [&](std::uint64_t size) {
+  const auto claim = [&](std::uint64_t size) {
     overwrite(path, std::as_bytes(std::span(&size, 1)));
   };
   claim(100'000'001);
@@ -246,9 +246,9 @@ BOOST_AUTO_TEST_CASE(a_header_of_300000_tensors_is_read_in_seconds) {
               R"(.weight":{"dtype":"F32","shape":[1],"data_offsets":[)" + std::to_string(4 * i) +
               "," + std::to_string(4 * i + 4) + "]}";
   auto all = bytes(header + "}", 4 * count);
-  auto const begin = std::clock();  // of this process: other load does not count
-  tensor_file const file(std::move(all), "x");
-  double const seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  const auto begin = std::clock();  // of this process: other load does not count
+  const tensor_file file(std::move(all), "x");
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   BOOST_TEST_MESSAGE(seconds << " s");
   BOOST_TEST(file.tensors().size() == count);
   BOOST_TEST(file.find("299999.weight") != nullptr);
@@ -256,44 +256,44 @@ BOOST_AUTO_TEST_CASE(a_header_of_300000_tensors_is_read_in_seconds) {
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_written_to_while_it_is_read_is_refused) {
-  temporary const path("weft_safetensors_test");
+  const temporary path("weft_safetensors_test");
   write_example(path);
-  tensor_file const cut(path);
+  const tensor_file cut(path);
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
   refuses([&] { cut["mask"].values<double>(); }, "was cut off");
   refuses([&] { cut["double"].values<double>(); }, "was written to");
 
   write_example(path);
-  tensor_file const rewritten(path);
-  auto const whole = content(path);
+  const tensor_file rewritten(path);
+  const auto whole = content(path);
   // Modification times advance in steps of a few milliseconds.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   overwrite(path, whole);
   refuses([&] { rewritten["double"].values<double>(); }, "was written to");
 
-  tensor_file const replaced(path);
+  const tensor_file replaced(path);
   weft::write_tensors(path, {});  // renames a new file to that path
   BOOST_TEST(replaced["double"].values<double>().size() == 3u);
   BOOST_TEST(tensor_file(path).tensors().empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_tensor_can_be_read_after_its_file_is_removed) {
-  temporary const path("weft_safetensors_test");
+  const temporary path("weft_safetensors_test");
   write_example(path);
-  weft::stored_tensor const t = tensor_file(path)["double"];
+  const weft::stored_tensor t = tensor_file(path)["double"];
   std::filesystem::remove(path);
   BOOST_TEST(t.values<double>().size() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(a_pipe_is_refused_without_waiting_for_a_writer) {
-  temporary const path("weft_safetensors_test");
+  const temporary path("weft_safetensors_test");
   BOOST_TEST_REQUIRE(::mkfifo(static_cast<const std::filesystem::path&>(path).c_str(), 0600) == 0);
   refuses([&] { tensor_file{path}; }, "it is not a regular file");
 }
 
 BOOST_AUTO_TEST_CASE(invalid_files_are_refused_with_the_reason) {
   refuses([&] { tensor_file("/there/is/no/such/file"); }, "cannot be read");
-  std::filesystem::path const folder = std::filesystem::temp_directory_path();
+  const std::filesystem::path folder = std::filesystem::temp_directory_path();
   refuses([&] { tensor_file{folder}; }, "cannot be read");
   refuses([&] { tensor_file({std::byte{1}}, "x"); }, "the file has 1 bytes");
   auto long_header = bytes("{}");
@@ -339,15 +339,15 @@ BOOST_AUTO_TEST_CASE(invalid_files_are_refused_with_the_reason) {
 
 // In its own build, the address sanitizer checks these reads as well.
 BOOST_AUTO_TEST_CASE(damaged_files_are_refused_or_read) {
-  temporary const path("weft_safetensors_test");
+  const temporary path("weft_safetensors_test");
   write_example(path);
-  auto const whole = content(path);
+  const auto whole = content(path);
   std::size_t loaded = 0, wrong = 0;
-  auto const attempt = [&](std::vector<std::byte> damaged) {
+  const auto attempt = [&](std::vector<std::byte> damaged) {
     try {
-      tensor_file const file(std::move(damaged), "x");
+      const tensor_file file(std::move(damaged), "x");
       ++loaded;
-      for (auto const& t : file.tensors()) {
+      for (const auto& t : file.tensors()) {
         if (t.type < stored_type::other) BOOST_TEST(t.values<double>().size() == t.size());
       }
     } catch (const weft::error&) {
@@ -360,14 +360,14 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_refused_or_read) {
   for (std::size_t i = 0; i < 20000; ++i) {
     auto damaged = whole;
     std::size_t next = i * 16;
-    auto const random = [&](std::size_t below) {
+    const auto random = [&](std::size_t below) {
       return weft::golden::hash("damage", next++) % below;
     };
     for (std::size_t times = 1 + random(3); times-- > 0;) {
       // Most damage is in the header, and half of it consists of digits and punctuation.
-      std::size_t const at = random(4) ? 8 + random(whole.size() * 3 / 4) : random(whole.size());
+      const std::size_t at = random(4) ? 8 + random(whole.size() * 3 / 4) : random(whole.size());
       constexpr std::string_view likely = "0123456789[]{}\",:-eE. ";
-      auto const byte = random(2) ? static_cast<std::byte>(likely[random(likely.size())])
+      const auto byte = random(2) ? static_cast<std::byte>(likely[random(likely.size())])
                                   : static_cast<std::byte>(random(256));
       switch (random(3)) {
         case 0:
@@ -387,13 +387,13 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_refused_or_read) {
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_file) {
-  temporary const path("weft_safetensors_test");
+  const temporary path("weft_safetensors_test");
   write_example(path);
-  auto const before = content(path);
-  std::vector<float> const x{1};
-  std::span<const float> const one(x);
+  const auto before = content(path);
+  const std::vector<float> x{1};
+  const std::span<const float> one(x);
   using tensors = std::vector<weft::tensor_to_store>;
-  for (auto const& wrong :
+  for (const auto& wrong :
        {tensors{{"a", {2}, one, stored_type::float32}},
         tensors{{"a", {1}, one, stored_type::int32}}, tensors{{"a", {1}, one, stored_type::other}},
         tensors{{"__metadata__", {1}, one, stored_type::float32}},
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_file) {
 }
 
 BOOST_AUTO_TEST_CASE(metadata_that_is_null_is_none) {
-  tensor_file const file(
+  const tensor_file file(
       bytes(R"({"__metadata__":null,"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4),
       "x");
   BOOST_TEST(file.metadata().empty());

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 using weft::testing::temporary;
 
 struct folder {
-  temporary const path{"weft_save_test"};
-  fs::path const file = static_cast<const fs::path&>(path) / "weights";
+  const temporary path{"weft_save_test"};
+  const fs::path file = static_cast<const fs::path&>(path) / "weights";
   folder() { fs::create_directory(path); }
 
   std::size_t files() const {
@@ -33,8 +33,8 @@ struct folder {
 
 // Saves some tensors whose elements all are `number`.
 void save(const fs::path& file, int number) {
-  std::vector<float> const x(200000, static_cast<float>(number));
-  std::span<const float> const all(x);
+  const std::vector<float> x(200000, static_cast<float>(number));
+  const std::span<const float> all(x);
   weft::write_tensors(file, {{"a", {200000}, all, weft::stored_type::float32},
                              {"b", {100000}, all.first(100000), weft::stored_type::float64},
                              {"c", {3}, all.first(3), weft::stored_type::bfloat16}});
@@ -42,10 +42,10 @@ void save(const fs::path& file, int number) {
 
 // Returns the number of the save that wrote a file, or -1 if it is not of one complete save.
 int saved(const fs::path& file) {
-  weft::tensor_file const f(file);
-  int const number = static_cast<int>(f["a"].values<float>().front());
-  for (auto const* name : {"a", "b", "c"})
-    for (double const x : f[name].values<double>())
+  const weft::tensor_file f(file);
+  const int number = static_cast<int>(f["a"].values<float>().front());
+  for (const auto* name : {"a", "b", "c"})
+    for (const double x : f[name].values<double>())
       if (static_cast<float>(x) != static_cast<float>(number)) return -1;
   return f.tensors().size() == 3 ? number : -1;
 }
@@ -54,10 +54,10 @@ int saved(const fs::path& file) {
 ::pid_t start_saving(const fs::path& file, int number) {
   int pipe[2];
   BOOST_TEST_REQUIRE(::pipe(pipe) == 0);
-  ::pid_t const child = ::fork();
+  const ::pid_t child = ::fork();
   if (child == 0) {
     try {
-      char const begun = 1;
+      const char begun = 1;
       if (::write(pipe[1], &begun, 1) != 1) ::_exit(1);
       for (;; ++number) save(file, number);
     } catch (const std::exception& e) {
@@ -81,12 +81,12 @@ BOOST_AUTO_TEST_SUITE(saving)
 // exactly.
 BOOST_AUTO_TEST_CASE(
     a_killed_saver_leaves_a_complete_file_and_the_next_one_removes_its_partial_file) {
-  folder const here;
-  char const* const wanted = std::getenv("WEFT_KILLED_SAVES");
-  int const times = wanted ? std::atoi(wanted) : 20;
+  const folder here;
+  const char* const wanted = std::getenv("WEFT_KILLED_SAVES");
+  const int times = wanted ? std::atoi(wanted) : 20;
   BOOST_TEST_REQUIRE(times > 0);
-  char const* const given = std::getenv("WEFT_SAVES_SEED");
-  unsigned const seed = given ? static_cast<unsigned>(std::atol(given)) : std::random_device()();
+  const char* const given = std::getenv("WEFT_SAVES_SEED");
+  const unsigned seed = given ? static_cast<unsigned>(std::atol(given)) : std::random_device()();
   BOOST_TEST_INFO_SCOPE("WEFT_SAVES_SEED=" << seed);
   std::mt19937 random{seed};
   std::uniform_int_distribution<int> microseconds(0, 20000);
@@ -95,18 +95,18 @@ BOOST_AUTO_TEST_CASE(
   // On a loaded machine few savers get as far as writing; at least one must be killed while it
   // writes.
   for (int i = 0; i < times || (while_saving == 0 && i < 50 * times); ++i) {
-    int const next = number % 100 + 1;
-    ::pid_t const saver = start_saving(here.file, next);
+    const int next = number % 100 + 1;
+    const ::pid_t saver = start_saving(here.file, next);
     std::this_thread::sleep_for(std::chrono::microseconds(microseconds(random)));
     BOOST_TEST_REQUIRE(::kill(saver, SIGKILL) == 0);
     int status = 0;
     BOOST_TEST_REQUIRE(::waitpid(saver, &status, 0) == saver);
     BOOST_TEST_REQUIRE(WIFSIGNALED(status));
-    int const found = saved(here.file);
+    const int found = saved(here.file);
     BOOST_TEST_REQUIRE((found == number || found >= next), found);
     saves += found == number ? 0 : found - next + 1;
     number = found;
-    std::size_t const files = here.files();
+    const std::size_t files = here.files();
     BOOST_TEST_REQUIRE(files <= 2u);  // the file, and at most one partial file
     while_saving += files == 2;
   }
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(concurrent_savers_of_one_path_all_succeed) {
-  folder const here;
+  const folder here;
   std::vector<std::thread> savers;
   std::atomic<int> failed = 0;
   for (int t = 0; t < 4; ++t)
@@ -134,32 +134,32 @@ BOOST_AUTO_TEST_CASE(concurrent_savers_of_one_path_all_succeed) {
     });
   for (auto& saver : savers) saver.join();
   BOOST_TEST(failed == 0);
-  int const last = saved(here.file);
+  const int last = saved(here.file);
   BOOST_TEST((last >= 1 && last <= 4));
   BOOST_TEST(here.files() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_save_removes_only_partial_files_of_its_own_path) {
-  folder const here;
-  auto const beside = [&](const char* more) { return fs::path(here.file) += more; };
-  auto const others = {".partial", ".x1.partial", ".1.partial.old", "2.3.partial"};
-  for (auto const* more : others) std::ofstream(beside(more)) << 'x';
+  const folder here;
+  const auto beside = [&](const char* more) { return fs::path(here.file) += more; };
+  const auto others = {".partial", ".x1.partial", ".1.partial.old", "2.3.partial"};
+  for (const auto* more : others) std::ofstream(beside(more)) << 'x';
   std::ofstream(beside(".123.partial")) << 'x';
   save(here.file, 1);
-  for (auto const* more : others) BOOST_TEST(fs::exists(beside(more)), more);
+  for (const auto* more : others) BOOST_TEST(fs::exists(beside(more)), more);
   BOOST_TEST(!fs::exists(beside(".123.partial")));
 }
 
 BOOST_AUTO_TEST_CASE(without_disk_space_the_old_file_stays_and_no_partial_file_remains) {
-  folder const here;
+  const folder here;
   save(here.file, 1);
-  auto const handler = ::signal(SIGXFSZ, SIG_IGN);  // its default action ends the process
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);  // its default action ends the process
   ::rlimit before{};
   BOOST_TEST_REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   std::string told;
   // The limits fall into the header, into the first tensor and near both ends of the second.
-  for (::rlim_t const room : std::initializer_list<::rlim_t>{0, 100, 400000, 800300, 1600000}) {
-    ::rlimit const now{room, before.rlim_max};
+  for (const ::rlim_t room : std::initializer_list<::rlim_t>{0, 100, 400000, 800300, 1600000}) {
+    const ::rlimit now{room, before.rlim_max};
     ::setrlimit(RLIMIT_FSIZE, &now);
     try {
       save(here.file, 2);
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(without_disk_space_the_old_file_stays_and_no_partial_file_r
 }
 
 BOOST_AUTO_TEST_CASE(a_path_that_is_not_a_regular_file_is_not_replaced) {
-  folder const here;
+  const folder here;
   fs::create_directory(here.file);
   BOOST_CHECK_THROW(save(here.file, 1), weft::error);
   BOOST_TEST(fs::is_directory(here.file));
@@ -190,9 +190,9 @@ BOOST_AUTO_TEST_CASE(a_path_that_is_not_a_regular_file_is_not_replaced) {
 }
 
 BOOST_AUTO_TEST_CASE(a_save_keeps_the_mode_of_the_file) {
-  folder const f;
+  const folder f;
   save(f.file, 1);
-  for (auto const mode : {fs::perms::owner_read | fs::perms::owner_write, fs::perms{0640},
+  for (const auto mode : {fs::perms::owner_read | fs::perms::owner_write, fs::perms{0640},
                           fs::perms{0444}, fs::perms{0755}}) {
     fs::permissions(f.file, mode);
     save(f.file, 2);
@@ -202,10 +202,10 @@ BOOST_AUTO_TEST_CASE(a_save_keeps_the_mode_of_the_file) {
 }
 
 BOOST_AUTO_TEST_CASE(a_save_follows_symbolic_links_also_to_a_file_that_is_not_there) {
-  folder const f;
-  fs::path const other = static_cast<const fs::path&>(f.path) / "other";
+  const folder f;
+  const fs::path other = static_cast<const fs::path&>(f.path) / "other";
   fs::create_directory(other);
-  fs::path const link = static_cast<const fs::path&>(f.path) / "link", twice = other / "twice";
+  const fs::path link = static_cast<const fs::path&>(f.path) / "link", twice = other / "twice";
   fs::create_symlink("weights", link);  // relative to the link's folder
   fs::create_symlink(fs::absolute(link), twice);
   save(link, 1);
@@ -224,9 +224,9 @@ BOOST_AUTO_TEST_CASE(a_save_follows_symbolic_links_also_to_a_file_that_is_not_th
 }
 
 BOOST_AUTO_TEST_CASE(a_name_may_be_as_long_as_the_file_system_takes_it) {
-  folder const f;
-  fs::path const in = f.path;
-  for (std::string const& name : {std::string(250, 'n'), std::string(255, 'n'),
+  const folder f;
+  const fs::path in = f.path;
+  for (const std::string& name : {std::string(250, 'n'), std::string(255, 'n'),
                                   std::string(232, 'n') + "\u00e9\u00e9\u00e9"}) {
     save(in / name, 1);
     save(in / name, 2);

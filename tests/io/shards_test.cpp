@@ -46,7 +46,7 @@ class folder {
   void write(const char* file, const std::vector<std::string>& names) const {
     std::vector<weft::tensor_to_store> all;
     std::vector<std::vector<float>> values;
-    for (auto const& name : names)
+    for (const auto& name : names)
       values.push_back(std::vector<float>(3, static_cast<float>(name[0])));
     for (std::size_t i = 0; i < names.size(); ++i)
       all.push_back({names[i], {3}, std::span<const float>(values[i]), weft::stored_type::float32});
@@ -65,10 +65,10 @@ std::string map(const std::string& entries) {
 BOOST_AUTO_TEST_SUITE(shards, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(tensors_come_from_the_files_that_the_index_names) {
-  folder const f;
+  const folder f;
   f.write_index(map(R"("a": "one.safetensors", "b": "one.safetensors", "c": "two.safetensors")"));
-  auto const path = f.path() / "model.safetensors.index.json";
-  tensor_file const file(path);
+  const auto path = f.path() / "model.safetensors.index.json";
+  const tensor_file file(path);
   BOOST_TEST(file.tensors().size() == 3u, "what the index does not name is not there");
   weft::module<model> mapped{tensor_file(path)}, loaded;
   weft::load(loaded, path);
@@ -77,9 +77,9 @@ BOOST_AUTO_TEST_CASE(tensors_come_from_the_files_that_the_index_names) {
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_index_is_refused) {
-  folder const f;
-  auto const refused = [&](const std::string& index, const std::string& sentence) {
-    std::string const told = f.refusal(index);
+  const folder f;
+  const auto refused = [&](const std::string& index, const std::string& sentence) {
+    const std::string told = f.refusal(index);
     weft::testing::says(told, "model.safetensors.index.json");
     weft::testing::says(told, sentence);
   };

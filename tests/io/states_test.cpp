@@ -46,7 +46,7 @@ template <class Net>
 std::vector<float> run(Net& net, std::size_t positions, float first) {
   std::vector<float> x(positions * 5);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = first + static_cast<float>(i % 7) / 4;
-  auto const y = net(arg<"x">(x)).template get<"y">();
+  const auto y = net(arg<"x">(x)).template get<"y">();
   return {y.data(), y.data() + y.size()};
 }
 
@@ -56,9 +56,9 @@ BOOST_AUTO_TEST_SUITE(states)
 
 BOOST_AUTO_TEST_CASE(states_are_listed_by_name) {
   prompt net;
-  auto const all = net.states();
+  const auto all = net.states();
   BOOST_TEST(all.count() == 4u);
-  auto const keys = all.find("cache.keys");
+  const auto keys = all.find("cache.keys");
   BOOST_TEST((keys.type == weft::dtype::float32));
   BOOST_TEST(std::ranges::equal(keys.extents, std::vector<std::size_t>{12, 3}));
   BOOST_TEST(keys.bytes.size() == 12u * 3 * 4);
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_conversation_goes_on_in_two_ways_and_with_other_bounds) {
   run(first, 4, 1);
   second.states().copy(first.states());
   single.states().copy(first.states());
-  auto const one = run(first, 1, -2);
+  const auto one = run(first, 1, -2);
   BOOST_TEST((run(second, 1, 3) != one));
   BOOST_TEST((run(single, 1, -2) == one));
 
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_conversation_goes_on_in_two_ways_and_with_other_bounds) {
 }
 
 BOOST_AUTO_TEST_CASE(saved_states_are_loaded) {
-  temporary const path("weft_states_test");
+  const temporary path("weft_states_test");
   prompt first(1), second(first.parameters());
   run(first, 3, 1);
   weft::save(first.states(), path);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(saved_states_are_loaded) {
 }
 
 BOOST_AUTO_TEST_CASE(files_of_other_states_are_refused_and_change_nothing) {
-  temporary const path("weft_states_test");
+  const temporary path("weft_states_test");
   weft::module<decoder<4, 13>> longer(1);
   run(longer, 3, 1);
   weft::save(longer.states(), path);

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<std::string> labels(const std::vector<tick>& all) {
   std::vector<std::string> result;
-  for (tick const& t : all) result.push_back(t.label);
+  for (const tick& t : all) result.push_back(t.label);
   return result;
 }
 
@@ -20,14 +20,14 @@ using words = std::vector<std::string>;
 BOOST_AUTO_TEST_SUITE(ticks_of_axes)
 
 BOOST_AUTO_TEST_CASE(tick_steps_are_round_and_not_less_than_requested) {
-  double const asked[]{0.9, 1, 1.1, 2, 2.1, 5, 5.1, 10, 0.02, 0.021, 3e-7};
-  double const round[]{1, 1, 2, 2, 5, 5, 10, 10, 0.02, 0.05, 5e-7};
+  const double asked[]{0.9, 1, 1.1, 2, 2.1, 5, 5.1, 10, 0.02, 0.021, 3e-7};
+  const double round[]{1, 1, 2, 2, 5, 5, 10, 10, 0.02, 0.05, 5e-7};
   for (std::size_t i = 0; i < std::size(asked); ++i)
     BOOST_TEST(round_step(asked[i]) == round[i], boost::test_tools::tolerance(1e-12));
 }
 
 BOOST_AUTO_TEST_CASE(labels_have_the_digits_they_need) {
-  auto const each = boost::test_tools::per_element();
+  const auto each = boost::test_tools::per_element();
   BOOST_TEST(labels(ticks(-1, 1, 4)) == (words{"-1.0", "-0.5", "0.0", "0.5", "1.0"}), each);
   BOOST_TEST(labels(ticks(0, 59, 6)) == (words{"0", "10", "20", "30", "40", "50"}), each);
   BOOST_TEST(labels(ticks(0.13, 0.31, 4)) == (words{"0.15", "0.20", "0.25", "0.30"}), each);
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_single_value_is_its_own_tick) {
 
 BOOST_AUTO_TEST_CASE(neighbouring_doubles_and_the_widest_range_have_few_ticks) {
   BOOST_TEST(ticks(1, std::nextafter(1.0, 2.0), 4).size() <= 6u);
-  double const most = std::numeric_limits<double>::max() / 4;
+  const double most = std::numeric_limits<double>::max() / 4;
   BOOST_TEST(ticks(-most, most, 4).size() <= 6u);
 }
 

@@ -33,8 +33,8 @@ struct model {
 using net = weft::module<model, "y">;
 
 std::vector<float> run(net& n) {
-  std::vector<float> const x{1, 2, -3, 4, 5, 0, -1, 3, 2, 1};
-  auto const y = n(arg<"x">(x)).get<"y">();
+  const std::vector<float> x{1, 2, -3, 4, 5, 0, -1, 3, 2, 1};
+  const auto y = n(arg<"x">(x)).get<"y">();
   return {y.data(), y.data() + y.size()};
 }
 
@@ -46,8 +46,8 @@ bool equal(const weft::parameter_block& a, const weft::parameter_block& b) {
 
 std::vector<std::byte> content(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
-  std::vector<char> const chars(std::istreambuf_iterator<char>(in), {});
-  auto const bytes = std::as_bytes(std::span(chars));
+  const std::vector<char> chars(std::istreambuf_iterator<char>(in), {});
+  const auto bytes = std::as_bytes(std::span(chars));
   return {bytes.begin(), bytes.end()};
 }
 
@@ -56,9 +56,9 @@ std::vector<std::byte> content(const std::filesystem::path& path) {
 BOOST_AUTO_TEST_SUITE(weights_)
 
 BOOST_AUTO_TEST_CASE(a_module_made_from_a_file_is_that_which_loads_it) {
-  temporary const path("weft_weights_test");
+  const temporary path("weft_weights_test");
   net saved(7);
-  for (auto const type : {stored_type::float32, stored_type::float64, stored_type::bfloat16}) {
+  for (const auto type : {stored_type::float32, stored_type::float64, stored_type::bfloat16}) {
     net loaded(8);
     weft::save(saved, path, {.type = type});
     weft::load(loaded, path);
@@ -71,16 +71,16 @@ BOOST_AUTO_TEST_CASE(a_module_made_from_a_file_is_that_which_loads_it) {
 }
 
 BOOST_AUTO_TEST_CASE(the_same_holds_for_a_file_in_a_buffer_and_for_values_anywhere) {
-  temporary const path("weft_weights_test");
+  const temporary path("weft_weights_test");
   net saved(7);
   weft::save(saved, path);
-  auto const bytes = content(path);
+  const auto bytes = content(path);
   net in_memory{tensor_file(bytes, "buffer")};
   BOOST_TEST((run(in_memory) == run(saved)));
 
   // With each number of spaces after the header, most values are where no float can be.
   for (std::size_t spaces = 1; spaces < 5; ++spaces) {
-    std::size_t const header = static_cast<std::size_t>(bytes[0]) + 256 * std::size_t(bytes[1]);
+    const std::size_t header = static_cast<std::size_t>(bytes[0]) + 256 * std::size_t(bytes[1]);
     std::vector<std::byte> moved(bytes.begin(), bytes.begin() + 8 + std::ptrdiff_t(header));
     moved[0] = std::byte((header + spaces) % 256);
     moved[1] = std::byte((header + spaces) / 256);
@@ -94,10 +94,10 @@ BOOST_AUTO_TEST_CASE(the_same_holds_for_a_file_in_a_buffer_and_for_values_anywhe
 }
 
 BOOST_AUTO_TEST_CASE(changes_of_mapped_parameters_stay_in_the_module) {
-  temporary const path("weft_weights_test");
+  const temporary path("weft_weights_test");
   net saved(7);
   weft::save(saved, path);
-  auto const before = content(path);
+  const auto before = content(path);
   net first{tensor_file(path)}, second{tensor_file(path)}, sharing(first.parameters());
   first.parameters().get<"up.weight", Wide, Embed>()(3, 2) += 1;
   BOOST_TEST((run(second) == run(saved)));
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(changes_of_mapped_parameters_stay_in_the_module) {
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_replaced_or_removed_stays_mapped) {
-  temporary const path("weft_weights_test");
+  const temporary path("weft_weights_test");
   net saved(7);
   weft::save(saved, path);
   net mapped{tensor_file(path)};
@@ -118,13 +118,13 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_replaced_or_removed_stays_mapped) {
 }
 
 BOOST_AUTO_TEST_CASE(training_needs_a_copy_of_mapped_parameters) {
-  temporary const path("weft_weights_test");
+  const temporary path("weft_weights_test");
   weft::save(net(7), path);
-  weft::parameters<model> const mapped(tensor_file{path});
+  const weft::parameters<model> mapped(tensor_file{path});
   refuses([&] { weft::trainer<model> t(mapped); }, "copy()");
   weft::trainer<model> t(mapped.copy());
   BOOST_TEST(equal(t.parameters(), mapped));
-  std::vector<float> const x(10, 1);
+  const std::vector<float> x(10, 1);
   t.step(arg<"x">(x));
   BOOST_TEST(!equal(t.parameters(), mapped));
 }
@@ -151,23 +151,23 @@ template <int Words>
 void check_one_copy(const weft::parameter_source& file, std::int32_t last) {
   using words = weft::module<tied_words<Words>>;
   using weft::precision;
-  weft::executor const threads(3, [](int n, weft::job f) {
+  const weft::executor threads(3, [](int n, weft::job f) {
     for (int i = n; i-- > 0;) f(i);
   });
-  std::vector<std::int32_t> const some{last, 1};
-  for (auto const p : {precision::float32, precision::bfloat16, precision::bfloat16_products}) {
+  const std::vector<std::int32_t> some{last, 1};
+  for (const auto p : {precision::float32, precision::bfloat16, precision::bfloat16_products}) {
     words whole{file}, one(file, p), parallel(file, p, threads), other(weft::sharing(one));
     whole.freeze(p);
-    auto const results = [&](words& net) {
-      auto const all = net(arg<"words">(some));
-      auto const y = all.template get<"y">();
-      auto const logits = all.template get<"logits">();
+    const auto results = [&](words& net) {
+      const auto all = net(arg<"words">(some));
+      const auto y = all.template get<"y">();
+      const auto logits = all.template get<"logits">();
       std::vector<float> values(y.data(), y.data() + y.size());
       values.insert(values.end(), logits.data(), logits.data() + logits.size());
       return values;
     };
     // Rows of the table are rounded where only the packed ones are kept.
-    auto const right = results(whole), got = results(one);
+    const auto right = results(whole), got = results(one);
     BOOST_TEST((results(parallel) == got));
     BOOST_TEST((results(other) == got));
     float most = 0, off = 0;
@@ -177,7 +177,7 @@ void check_one_copy(const weft::parameter_source& file, std::int32_t last) {
     }
     BOOST_TEST(off <= (p == precision::float32 ? 0 : 0x1p-7f * most));
 
-    auto const kept = one.parameters();
+    const auto kept = one.parameters();
     BOOST_TEST(kept.is_partial());
     BOOST_TEST(kept.find("gain").values.size() == 80u);
     BOOST_CHECK_THROW(kept.find("words.weight"), weft::error);
@@ -188,7 +188,7 @@ void check_one_copy(const weft::parameter_source& file, std::int32_t last) {
 }
 
 BOOST_AUTO_TEST_CASE(packed_weights_are_the_only_copy) {
-  temporary const path("weft_weights_test");
+  const temporary path("weft_weights_test");
   weft::save(weft::parameters<tied_words<37>>(3), path);
   check_one_copy<37>(tensor_file(path), 36);
   check_one_copy<37>(tensor_file(content(path), "buffer"), 35);
@@ -196,30 +196,30 @@ BOOST_AUTO_TEST_CASE(packed_weights_are_the_only_copy) {
   check_one_copy<37>(tensor_file(path), 5);
   // A table that is packed in parts.
   weft::save(weft::parameters<tied_words<30011>>(4), path);
-  for (std::int32_t const last : {13823, 13824, 30010})
+  for (const std::int32_t last : {13823, 13824, 30010})
     check_one_copy<30011>(tensor_file(path), last);
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_cut_off_while_it_is_packed_is_an_error) {
-  temporary const path("weft_weights_test");
+  const temporary path("weft_weights_test");
   weft::save(weft::parameters<tied_words<37>>(3), path);
-  tensor_file const file(path);
+  const tensor_file file(path);
   std::filesystem::resize_file(path, 1000);
-  std::string const told =
+  const std::string told =
       thrown_by([&] { weft::module<tied_words<37>> net(file, weft::precision::bfloat16); });
   BOOST_TEST(told.find(static_cast<const std::filesystem::path&>(path).string()) == 0u, told);
 }
 
 // up.weight [21, 5] of three tensors, one of them without rows, and up.bias of two.
 BOOST_AUTO_TEST_CASE(a_parameter_may_be_joined_of_several_tensors) {
-  temporary const path("weft_weights_test");
+  const temporary path("weft_weights_test");
   net saved(7);
-  auto const p = saved.parameters();
-  auto const part = [&](const char* parameter, std::string name, std::vector<std::size_t> shape,
+  const auto p = saved.parameters();
+  const auto part = [&](const char* parameter, std::string name, std::vector<std::size_t> shape,
                         std::size_t first, stored_type type) {
     std::size_t size = 1;
-    for (std::size_t const n : shape) size *= n;
-    std::span<const float> const values = p.find(parameter).values;
+    for (const std::size_t n : shape) size *= n;
+    const std::span<const float> values = p.find(parameter).values;
     return weft::tensor_to_store{std::move(name), std::move(shape), values.subspan(first, size),
                                  type};
   };
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(a_parameter_may_be_joined_of_several_tensors) {
       part("up.bias", "b", {1}, 20, stored_type::float32),
       part("down.weight", "down.weight", {5, 21}, 0, stored_type::float32),
       part("down.bias", "down.bias", {5}, 0, stored_type::float32)};
-  auto const joined = [](const std::string& name) -> std::vector<std::string> {
+  const auto joined = [](const std::string& name) -> std::vector<std::string> {
     if (name == "up.weight") return {"q", "k", "v"};
     if (name == "up.bias") return {"a", "b"};
     return {};
@@ -250,24 +250,24 @@ BOOST_AUTO_TEST_CASE(a_parameter_may_be_joined_of_several_tensors) {
                                   weft::precision::bfloat16);
   BOOST_TEST((run(packed) == run(saved)));
 
-  auto const told = [&] {
+  const auto told = [&] {
     weft::write_tensors(path, all);
     return thrown_by([&] { net(weights(path, {.joined_in_file = joined})); });
   };
   all[2].shape = {5, 13};
-  std::string const across = told();
+  const std::string across = told();
   says(across, "3 different");
   says(across, "a part of [21, 5] floating");
   all[2] = part("up.weight", "v", {12, 5}, 40, stored_type::float32);
-  std::string const too_few = told();
+  const std::string too_few = told();
   says(too_few, "3 different");
   all.erase(all.begin() + 2);
-  std::string const missing = told();
+  const std::string missing = told();
   says(missing, "1 missing");
 }
 
 BOOST_AUTO_TEST_CASE(names_are_mapped_and_wrong_files_are_refused_as_in_load) {
-  temporary const path("weft_weights_test");
+  const temporary path("weft_weights_test");
   net saved(7);
   weft::trainer<model> trainer(weft::adamw{}, {}, 7);
   weft::save(trainer, path);
@@ -275,26 +275,26 @@ BOOST_AUTO_TEST_CASE(names_are_mapped_and_wrong_files_are_refused_as_in_load) {
   BOOST_TEST((run(of_trainer) == run(saved)), "the optimizer's state is ignored");
 
   std::vector<weft::tensor_to_store> all;
-  auto const p = saved.parameters();
+  const auto p = saved.parameters();
   for (std::size_t i = 0; i < p.count(); ++i)
     all.push_back({"model." + std::string(p[i].name),
                    {p[i].extents.begin(), p[i].extents.end()},
                    std::span<const float>(p[i].values),
                    i % 2 == 0 ? stored_type::float32 : stored_type::float64});
-  std::vector<float> const more(3);
+  const std::vector<float> more(3);
   all.push_back({"other", {3}, std::span<const float>(more), stored_type::float32});
   weft::write_tensors(path, all);
-  auto const in_file = [](const std::string& name) { return "model." + name; };
+  const auto in_file = [](const std::string& name) { return "model." + name; };
   net renamed{weights(path, {.name_in_file = in_file, .ignore_others = true})};
   BOOST_TEST((run(renamed) == run(saved)));
 
-  std::string const unknown = thrown_by([&] { net(weights(path, {.name_in_file = in_file})); });
+  const std::string unknown = thrown_by([&] { net(weights(path, {.name_in_file = in_file})); });
   says(unknown, "unknown: other");
-  std::string const missing = thrown_by([&] { net{tensor_file(path)}; });
+  const std::string missing = thrown_by([&] { net{tensor_file(path)}; });
   says(missing, "4 missing");
   all[0].shape = {all[0].shape.back(), all[0].shape.front()};
   weft::write_tensors(path, all);
-  std::string const different =
+  const std::string different =
       thrown_by([&] { net(weights(path, {.name_in_file = in_file, .ignore_others = true})); });
   says(different, "1 different");
 }

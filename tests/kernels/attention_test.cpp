@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(shifting_the_offset_and_bounds_of_a_band_alike_changes_no_b
            {one << 24, (one << 24) + 1, (one << 31) - 1, one << 31, (one << 40) + 1})
         for (const std::int64_t distance : {by, -by}) {
           if (by > PTRDIFF_MAX / 16) continue;  // it takes indices of 64 bits
-          auto const far = static_cast<std::ptrdiff_t>(distance);
+          const auto far = static_cast<std::ptrdiff_t>(distance);
           options o = near;
           if (o.seen.lowest != PTRDIFF_MIN) o.seen.lowest -= far;
           if (o.seen.highest != PTRDIFF_MAX) o.seen.highest -= far;

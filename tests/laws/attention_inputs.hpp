@@ -78,7 +78,7 @@ double largest_difference(const A& a, const B& b) {
   BOOST_REQUIRE(a.view().size() == b.view().size());
   double most = 0;
   for (std::size_t i = 0; i < a.view().size(); ++i) {
-    auto const x = static_cast<double>(a.view().data()[i]),
+    const auto x = static_cast<double>(a.view().data()[i]),
                y = static_cast<double>(b.view().data()[i]);
     most = weft::testing::greater_error(most, std::abs(x - y));
   }

@@ -97,8 +97,8 @@ BOOST_AUTO_TEST_SUITE(laws)
 
 BOOST_AUTO_TEST_CASE(permuting_keys_with_values_changes_nothing_but_rounding) {
   fused_and_not([](auto& net) {
-    for (std::size_t const n : {1u, 3u, 17u, 90u}) {
-      attention_inputs const x(2, 7, n);
+    for (const std::size_t n : {1u, 3u, 17u, 90u}) {
+      const attention_inputs x(2, 7, n);
       std::vector<std::size_t> order(n);
       for (std::size_t i = 0; i < n; ++i) order[i] = (i * 7 + 3) % n;
       if (n == 90) std::rotate(order.begin(), order.begin() + 41, order.end());
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(permuting_keys_with_values_changes_nothing_but_rounding) {
       std::ranges::sort(sorted);
       if (std::ranges::adjacent_find(sorted) != sorted.end())  // 7 divides n
         for (std::size_t i = 0; i < n; ++i) order[i] = n - 1 - i;
-      attention_inputs const y(x, order);
+      const attention_inputs y(x, order);
       BOOST_TEST(largest_difference(output_of(net, x), output_of(net, y)) <= distance(n, 1));
     }
   });
@@ -114,13 +114,13 @@ BOOST_AUTO_TEST_CASE(permuting_keys_with_values_changes_nothing_but_rounding) {
 
 BOOST_AUTO_TEST_CASE(masking_a_key_equals_removing_it_but_for_rounding) {
   fused_and_not([](auto& net) {
-    for (std::size_t const n : {1u, 3u, 17u, 90u}) {
+    for (const std::size_t n : {1u, 3u, 17u, 90u}) {
       attention_inputs x(2, 7, n);
       for (std::size_t j = 0; j < n; ++j) x.mask(1, j) = x.mask(0, j);
       std::vector<std::size_t> seen;
       for (std::size_t j = 0; j < n; ++j)
         if (x.mask(0, j)) seen.push_back(j);
-      attention_inputs const y(x, seen);
+      const attention_inputs y(x, seen);
       BOOST_TEST(largest_difference(output_of(net, x), output_of(net, y)) <= distance(n, 1));
     }
   });
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(masking_a_key_equals_removing_it_but_for_rounding) {
 BOOST_AUTO_TEST_CASE(contents_of_masked_keys_do_not_change_a_bit_of_the_result) {
   fused_and_not([](auto& net) {
     attention_inputs x(2, 7, 50);
-    queries const before = output_of(net, x);
+    const queries before = output_of(net, x);
     for (std::size_t b = 0; b < 2; ++b)
       for (std::size_t j = 0; j < 50; ++j)
         for (std::size_t h = 0; h < Heads::extent && !x.mask(b, j); ++h)
@@ -141,8 +141,8 @@ BOOST_AUTO_TEST_CASE(contents_of_masked_keys_do_not_change_a_bit_of_the_result) 
 
 BOOST_AUTO_TEST_CASE(sequences_of_a_batch_do_not_change_a_bit_of_each_other) {
   fused_and_not([](auto& net) {
-    attention_inputs const x(5, 7, 40);
-    queries const all = output_of(net, x);
+    const attention_inputs x(5, 7, 40);
+    const queries all = output_of(net, x);
     attention_inputs turned(5, 7, 40);
     constexpr std::array<std::size_t, 5> order{3, 0, 4, 1, 2};
     for (std::size_t b = 0; b < 5; ++b) {
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(sequences_of_a_batch_do_not_change_a_bit_of_each_other) {
           }
       }
     }
-    queries const y = output_of(net, turned);
+    const queries y = output_of(net, turned);
     int differ = 0;
     for (std::size_t b = 0; b < 5; ++b)
       for (std::size_t i = 0; i < 7; ++i)
@@ -173,15 +173,15 @@ BOOST_AUTO_TEST_CASE(sequences_of_a_batch_do_not_change_a_bit_of_each_other) {
 BOOST_AUTO_TEST_CASE(padding_after_the_valid_length_changes_nothing_but_rounding) {
   weft::kernels::on_every_target([](const auto&) {
     weft::module<valid_keys> net;
-    for (std::size_t const n : {0u, 1u, 5u, 33u}) {
+    for (const std::size_t n : {0u, 1u, 5u, 33u}) {
       attention_inputs padded(1, 6, 90);
       for (std::size_t j = n; j < 90; ++j)
         for (std::size_t h = 0; h < Heads::extent; ++h)
           for (std::size_t d = 0; d < HeadDim::extent; ++d) padded.v(0, j, h, d) = 1000;
       std::vector<std::size_t> first(n);
       for (std::size_t j = 0; j < n; ++j) first[j] = j;
-      attention_inputs const x(padded, first);
-      auto const run = [&](const attention_inputs& of) {
+      const attention_inputs x(padded, first);
+      const auto run = [&](const attention_inputs& of) {
         return queries(net(arg<"q">(of.q), arg<"k">(of.k), arg<"v">(of.v),
                            arg<"lengths">(std::array{static_cast<std::int32_t>(n)}))
                            .template get<"result">());
@@ -197,8 +197,8 @@ BOOST_AUTO_TEST_CASE(a_causal_prefix_does_not_depend_on_what_follows) {
     weft::array<float, Batch, Pos, Embed> x(2, 70);
     fill(x, 1);
     using outputs = weft::array<float, Batch, Pos, Embed>;
-    outputs const all(net(arg<"x">(x)).get<"result">());
-    for (std::size_t const n : {1u, 3u, 17u, 69u}) {
+    const outputs all(net(arg<"x">(x)).get<"result">());
+    for (const std::size_t n : {1u, 3u, 17u, 69u}) {
       outputs prefix(2, n), other(x.view());
       double most = 0;
       for (std::size_t b = 0; b < 2; ++b)
@@ -209,8 +209,8 @@ BOOST_AUTO_TEST_CASE(a_causal_prefix_does_not_depend_on_what_follows) {
             most = std::max(most, static_cast<double>(std::abs(all(b, i, e))));
           }
       // The same shape runs the same kernels in the same order.
-      outputs const changed(net(arg<"x">(other)).get<"result">());
-      outputs const shorter(net(arg<"x">(prefix)).get<"result">());
+      const outputs changed(net(arg<"x">(other)).get<"result">());
+      const outputs shorter(net(arg<"x">(prefix)).get<"result">());
       int differ = 0;
       double distant = 0;
       for (std::size_t b = 0; b < 2; ++b)
@@ -234,13 +234,13 @@ BOOST_AUTO_TEST_CASE(a_softmax_does_not_change_when_its_row_is_shifted) {
     weft::array<float, Pos> shift(70);
     fill(x, 1);
     for (std::size_t i = 0; i < 70; ++i) shift(i) = number(i, 2) * 16;
-    auto const y = net(arg<"x">(x), arg<"shift">(shift));
+    const auto y = net(arg<"x">(x), arg<"shift">(shift));
     using rows = weft::array<float, Pos, Embed>;
-    rows const plain(y.get<"plain">()), shifted(y.get<"shifted">());
+    const rows plain(y.get<"plain">()), shifted(y.get<"shifted">());
     // x + shift is at most 17 and rounded: an exponent is off by 2 * 17 roundings, a logarithm too.
-    double const off = (2 * 17 + 100 / 2 + 16) * epsilon;
+    const double off = (2 * 17 + 100 / 2 + 16) * epsilon;
     BOOST_TEST(largest_difference(plain, shifted) <= off);
-    rows const log_plain(y.get<"log_plain">()), log_shifted(y.get<"log_shifted">());
+    const rows log_plain(y.get<"log_plain">()), log_shifted(y.get<"log_shifted">());
     BOOST_TEST(largest_difference(log_plain, log_shifted) <= off + 4 * 17 * epsilon);
   });
 }
@@ -252,9 +252,9 @@ BOOST_AUTO_TEST_CASE(a_module_and_its_trainer_compute_the_same_loss) {
     weft::array<float, Batch, Pos, Embed> x(2, 33), target(2, 33);
     fill(x, 1), fill(target, 2);
     for (int step = 0; step < 3; ++step) {
-      auto const before =
+      const auto before =
           static_cast<double>(net(arg<"x">(x), arg<"target">(target)).get<"loss">()());
-      auto const loss = static_cast<double>(trainer.step(arg<"x">(x), arg<"target">(target)));
+      const auto loss = static_cast<double>(trainer.step(arg<"x">(x), arg<"target">(target)));
       BOOST_TEST(std::abs(before - loss) <= distance(2 * 33 * 100, 1) * before / 8);
     }
   });

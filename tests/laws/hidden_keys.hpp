@@ -35,27 +35,27 @@ std::size_t check_that_hidden_has_no_effect(const attention_sizes& n, const Keys
                                             Run run, Sees sees) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float contents[]{nan, infinity, -infinity, 1};
-  std::vector<float> const before = run(keys, values);
+  const std::vector<float> before = run(keys, values);
   std::size_t hidden = 0;
-  for (std::size_t const every : {1u, 2u, 11u}) {
-    auto const is_spoiled = [&](std::size_t b, std::size_t j) {
+  for (const std::size_t every : {1u, 2u, 11u}) {
+    const auto is_spoiled = [&](std::size_t b, std::size_t j) {
       return (b + j) % every == every - 1;
     };
-    auto const spoil = [&](auto array, std::size_t different) {
-      auto const x = array.view();
-      std::size_t const row = x.size() / (n.batch * n.keys);
+    const auto spoil = [&](auto array, std::size_t different) {
+      const auto x = array.view();
+      const std::size_t row = x.size() / (n.batch * n.keys);
       for (std::size_t i = 0; i < x.size(); ++i)
         if (is_spoiled(i / row / n.keys, i / row % n.keys))
           x.data()[i] = contents[(i / row + i) % different];
       return array;
     };
-    std::vector<float> const after = run(what.keys ? spoil(Keys(keys.view()), 4) : keys,
+    const std::vector<float> after = run(what.keys ? spoil(Keys(keys.view()), 4) : keys,
                                          what.values ? spoil(Values(values.view()), 3) : values);
-    std::size_t const width = after.size() / (n.batch * n.queries * n.heads);
+    const std::size_t width = after.size() / (n.batch * n.queries * n.heads);
     double distant = 0;      // the largest change of results that hidden keys must not reach
     std::size_t finite = 0;  // of the others
     for (std::size_t row = 0; row < after.size() / width; ++row) {
-      std::size_t const h = row % n.heads, i = row / n.heads % n.queries,
+      const std::size_t h = row % n.heads, i = row / n.heads % n.queries,
                         b = row / n.heads / n.queries;
       bool knows = false;
       for (std::size_t j = 0; j < n.keys && !knows; ++j)

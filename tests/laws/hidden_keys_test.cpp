@@ -76,7 +76,7 @@ struct mask_of {
   static std::int32_t offset(std::size_t b) { return b == 1 ? -3 : static_cast<std::int32_t>(b); }
 
   bool sees(std::size_t b, std::size_t i, std::size_t j) const {
-    auto const from = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
+    const auto from = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
     if (By == hides::keys) return b != 1 && number(b * key + j, 5) < 0.2f;
     if (By == hides::each) return i != 2 && number((b * pos + i) * key + j, 5) < 0.2f;
     if (By == hides::lengths) return static_cast<std::int32_t>(j) < length(b, key / 2);
@@ -89,37 +89,37 @@ struct mask_of {
   // Returns the net's output for q, k, v and this mask.
   template <class Net>
   queries run(Net& net, const queries& q, const keys& k, const keys& v) const {
-    auto const with = [&](const auto&... mask) {
+    const auto with = [&](const auto&... mask) {
       return queries(net(arg<"q">(q), arg<"k">(k), arg<"v">(v), mask...).template get<"output">());
     };
-    auto const filled = [&](auto mask, auto of) {
+    const auto filled = [&](auto mask, auto of) {
       for (std::size_t b = 0; b < batch; ++b)
         for (std::size_t i = 0; i < pos; ++i)
           for (std::size_t j = 0; j < key; ++j) of(mask, b, i, j);
       return mask;
     };
     if constexpr (By == hides::keys) {
-      weft::array<bool, Batch, KeyPos> const mask(batch, key);
+      const weft::array<bool, Batch, KeyPos> mask(batch, key);
       return with(arg<"mask">(
           filled(mask, [&](auto& m, auto b, auto i, auto j) { m(b, j) = sees(b, i, j); })));
     } else if constexpr (By == hides::each) {
-      weft::array<bool, Batch, Pos, KeyPos> const mask(batch, pos, key);
+      const weft::array<bool, Batch, Pos, KeyPos> mask(batch, pos, key);
       return with(arg<"mask">(
           filled(mask, [&](auto& m, auto b, auto i, auto j) { m(b, i, j) = sees(b, i, j); })));
     } else if constexpr (By == hides::lengths) {
-      weft::array<std::int32_t, Batch> const mask(batch);
+      const weft::array<std::int32_t, Batch> mask(batch);
       return with(arg<"mask">(
           filled(mask, [&](auto& m, auto b, auto, auto) { m(b) = length(b, key / 2); })));
     } else if constexpr (By == hides::each_row) {
-      weft::array<std::int32_t, Batch, Pos> const mask(batch, pos);
+      const weft::array<std::int32_t, Batch, Pos> mask(batch, pos);
       return with(arg<"mask">(
           filled(mask, [&](auto& m, auto b, auto i, auto) { m(b, i) = length(b, i); })));
     } else if constexpr (By == hides::causal) {
-      weft::array<std::int32_t, Batch> const mask(batch);
+      const weft::array<std::int32_t, Batch> mask(batch);
       return with(
           arg<"mask">(filled(mask, [&](auto& m, auto b, auto, auto) { m(b) = offset(b); })));
     } else if constexpr (By == hides::addends) {
-      weft::array<float, KeyPos, Pos> const mask(key, pos);
+      const weft::array<float, KeyPos, Pos> mask(key, pos);
       return with(arg<"mask">(filled(mask, [&](auto& m, auto b, auto i, auto j) {
         m(j, i) = sees(b, i, j) ? 0 : -weft::infinity;
       })));
@@ -131,10 +131,10 @@ struct mask_of {
 
 template <hides By, class Net>
 void check_that_hidden_has_no_effect(Net& net, spoiled what) {
-  for (std::size_t const pos : {1u, 3u, 7u, 70u})
-    for (std::size_t const key : {1u, 3u, 17u, 90u}) {
-      attention_inputs const x(3, pos, key);
-      mask_of<By> const mask{3, pos, key};
+  for (const std::size_t pos : {1u, 3u, 7u, 70u})
+    for (const std::size_t key : {1u, 3u, 17u, 90u}) {
+      const attention_inputs x(3, pos, key);
+      const mask_of<By> mask{3, pos, key};
       // NaN makes a single query take another code path, which rounds differently.
       check_that_hidden_has_no_effect(
           {3, pos, key, Heads::extent}, x.k, x.v, what, pos == 1 ? distance(key, 1) : 0,
@@ -180,16 +180,16 @@ BOOST_AUTO_TEST_CASE(
     a_visible_infinite_value_beside_hidden_nan_makes_only_its_own_result_infinite) {
   weft::kernels::on_every_target([](const auto&) {
     weft::module<hiding<hides::causal>, "output"> net;
-    for (std::size_t const pos : {1u, 7u, 70u}) {
+    for (const std::size_t pos : {1u, 7u, 70u}) {
       attention_inputs x(3, pos, 90);
-      mask_of<hides::causal> const mask{3, pos, 90};
-      queries const before = mask.run(net, x.q, x.k, x.v);
+      const mask_of<hides::causal> mask{3, pos, 90};
+      const queries before = mask.run(net, x.q, x.k, x.v);
       for (std::size_t h = 0; h < Heads::extent; ++h) {
         x.v(0, 0, h, 3) = weft::infinity;
         for (std::size_t d = 0; d < HeadDim::extent; ++d)
           x.v(0, 1, h, d) = std::numeric_limits<float>::quiet_NaN();
       }
-      queries const after = mask.run(net, x.q, x.k, x.v);
+      const queries after = mask.run(net, x.q, x.k, x.v);
       for (std::size_t h = 0; h < Heads::extent; ++h)
         for (std::size_t d = 0; d < HeadDim::extent; ++d) {
           if (d == 3)
@@ -206,11 +206,11 @@ BOOST_AUTO_TEST_CASE(
 template <hides By, class Net, class Other>
 void check_unseeing(Net& net, Other& other) {
   int unseeing = 0, wrong = 0;
-  for (std::size_t const pos : {1u, 7u, 70u})
-    for (std::size_t const key : {0u, 1u, 17u, 90u}) {
-      attention_inputs const x(3, pos, key);
-      mask_of<By> const mask{3, pos, key};
-      queries const y = mask.run(net, x.q, x.k, x.v), z = mask.run(other, x.q, x.k, x.v);
+  for (const std::size_t pos : {1u, 7u, 70u})
+    for (const std::size_t key : {0u, 1u, 17u, 90u}) {
+      const attention_inputs x(3, pos, key);
+      const mask_of<By> mask{3, pos, key};
+      const queries y = mask.run(net, x.q, x.k, x.v), z = mask.run(other, x.q, x.k, x.v);
       BOOST_TEST(largest_difference(y, z) <= distance(key, 1));
       for (std::size_t b = 0; b < 3; ++b)
         for (std::size_t i = 0; i < pos; ++i) {
@@ -262,19 +262,19 @@ BOOST_AUTO_TEST_CASE(offsets_and_lengths_may_be_any_int32_fused_or_not) {
     weft::module<hiding<hides::causal>> offset;
     weft::module<hiding<hides::any_length>, "output"> fused_length;
     weft::module<hiding<hides::any_length>> length;
-    for (std::size_t const pos : {1u, 7u, 70u}) {
-      attention_inputs const x(5, pos, 90);
-      for (auto const& all : {std::array{most, least, beyond_float, -beyond_float, 0},
+    for (const std::size_t pos : {1u, 7u, 70u}) {
+      const attention_inputs x(5, pos, 90);
+      for (const auto& all : {std::array{most, least, beyond_float, -beyond_float, 0},
                               std::array{most - 1, least + 1, most - 89, least + 69, most - 69}}) {
-        auto const run = [&](auto& net) {
+        const auto run = [&](auto& net) {
           return queries(net(arg<"q">(x.q), arg<"k">(x.k), arg<"v">(x.v), arg<"mask">(all))
                              .template get<"output">());
         };
-        queries const causal = seen_by_mask(
+        const queries causal = seen_by_mask(
             x, [&](std::size_t b, std::int64_t distance) { return distance <= all[b]; });
         BOOST_TEST(largest_difference(run(fused_offset), causal) <= distance(90, 1));
         BOOST_TEST(largest_difference(run(offset), causal) == 0);
-        queries const unfused = run(length);
+        const queries unfused = run(length);
         BOOST_TEST(largest_difference(run(fused_length), unfused) <= distance(90, 1));
         for (std::size_t b = 0; b < 5; ++b) BOOST_TEST((unfused(b, 0, 0, 0) == 0) == (all[b] <= 0));
       }
@@ -286,12 +286,12 @@ template <int Left, int Right>
 void window_is_its_mask() {
   weft::module<far_window<Left, Right>, "output"> fused;
   weft::module<far_window<Left, Right>> unfused;
-  for (std::size_t const pos : {1u, 70u}) {
-    attention_inputs const x(1, pos, 90);
-    auto const run = [&](auto& net) {
+  for (const std::size_t pos : {1u, 70u}) {
+    const attention_inputs x(1, pos, 90);
+    const auto run = [&](auto& net) {
       return queries(net(arg<"q">(x.q), arg<"k">(x.k), arg<"v">(x.v)).template get<"output">());
     };
-    queries const expected = seen_by_mask(x, [](std::size_t, std::int64_t distance) {
+    const queries expected = seen_by_mask(x, [](std::size_t, std::int64_t distance) {
       return -std::int64_t{Left} <= distance && distance <= Right;
     });
     BOOST_TEST_CONTEXT(Left << " to the left, " << Right << " to the right") {

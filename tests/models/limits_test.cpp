@@ -18,9 +18,9 @@ template <class Model, std::size_t N, class... Loss>
 std::string refusal(const pass (&pipeline)[N], Loss... loss) {
   auto g = kept([] { return weft::detail::trace_unchecked<Model>(); });
   if (!g->rejected) g = kept([&] { return keep_outputs(*g, std::string_view(loss)...); });
-  for (pass const& p : pipeline)
+  for (const pass& p : pipeline)
     if (!g->rejected) g = kept([&] { return p.run(*g); });
-  auto const fault = g->rejected ? g->fault : run_time_program(*g).fault();
+  const auto fault = g->rejected ? g->fault : run_time_program(*g).fault();
   return std::string(weft::sentence_of(fault));
 }
 template <class Model>
@@ -310,10 +310,10 @@ BOOST_AUTO_TEST_CASE(beyond_a_limit_one_sentence_names_it) {
 
 // A model that returns so many takes a compiler minutes.
 BOOST_AUTO_TEST_CASE(one_result_more_than_the_limit_is_refused) {
-  auto const added_to = [](int count) {
+  const auto added_to = [](int count) {
     return kept([count] {
       graph g;
-      auto const x = weft::scope(g).input<"x", float, E>();
+      const auto x = weft::scope(g).input<"x", float, E>();
       g.output_count = count;
       weft::detail::add_result(g, weft::as<"y">(x), 0);
       return g;

@@ -34,20 +34,20 @@ BOOST_AUTO_TEST_CASE(char_lm_matches_pytorch_over_ten_training_steps) {
   using model = char_lm::model<2>;
   constexpr double learning_rate = 1e-3;
   constexpr std::size_t steps = 10;
-  weft::tensor_file const file(weft::testing::golden_file("char_lm.safetensors"));
-  auto const losses = file["output.losses"].values<double>();
-  auto const norms = file["output.gradient_norms"].values<double>();
+  const weft::tensor_file file(weft::testing::golden_file("char_lm.safetensors"));
+  const auto losses = file["output.losses"].values<double>();
+  const auto norms = file["output.gradient_norms"].values<double>();
   weft::kernels::on_every_target([&](const auto&) {
     double losses_off = 0, norms_off = 0, squares_off = 0;
     weft::trainer<model> trainer(weft::adamw{.learning_rate = learning_rate}, {.clip_norm = 1});
-    auto const parameters = trainer.parameters();
+    const auto parameters = trainer.parameters();
     for (std::size_t i = 0; i < parameters.count(); ++i)
       for (std::size_t e = 0; e < parameters[i].values.size(); ++e)
         parameters[i].values[e] = golden::parameter(parameters[i].name, e);
     for (std::size_t step = 0; step < steps; ++step) {
-      auto const bytes = golden::tokens(static_cast<int>(step), 4, 32);
+      const auto bytes = golden::tokens(static_cast<int>(step), 4, 32);
       using ids = weft::view<const std::int32_t, weft::shape<char_lm::Batch, char_lm::Pos>>;
-      float const loss = trainer.step(weft::arg<"tokens">(ids(bytes.tokens.data(), 4, 32)),
+      const float loss = trainer.step(weft::arg<"tokens">(ids(bytes.tokens.data(), 4, 32)),
                                       weft::arg<"targets">(ids(bytes.targets.data(), 4, 32)));
       losses_off =
           greater_error(losses_off, std::abs(static_cast<double>(loss) / losses[step] - 1));
@@ -55,16 +55,16 @@ BOOST_AUTO_TEST_CASE(char_lm_matches_pytorch_over_ten_training_steps) {
     }
     for (std::size_t i = 0; i < parameters.count(); ++i) {
       double squares = 0, sizes = 0;
-      for (float const x : parameters[i].values) {
+      for (const float x : parameters[i].values) {
         squares += static_cast<double>(x) * static_cast<double>(x);
         sizes += static_cast<double>(std::abs(x));
       }
-      double const expected =
+      const double expected =
           file["output.sums." + std::string(parameters[i].name)].values<double>()[1];
       // AdamW follows even a gradient of pure rounding noise, by about the learning rate per step.
-      std::string const name(parameters[i].name);
-      double const astray = has_bias_of_keys(name) ? 2 * steps * learning_rate * sizes : 0;
-      double const off = std::abs(squares - expected);
+      const std::string name(parameters[i].name);
+      const double astray = has_bias_of_keys(name) ? 2 * steps * learning_rate * sizes : 0;
+      const double off = std::abs(squares - expected);
       squares_off = greater_error(squares_off, std::max(off - astray, 0.0) / expected);
       BOOST_TEST(off <= of_squares * expected + astray,
                  name << ": " << squares << ", expected " << expected);

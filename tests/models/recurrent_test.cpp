@@ -40,7 +40,7 @@ struct rnn {
 struct gru {
   constexpr auto operator()(weft::scope s) const {
     using namespace weft;
-    auto const both = [](const auto& forth, const auto& back) {
+    const auto both = [](const auto& forth, const auto& back) {
       return concatenate<Both, shape<Hidden, Back>>(forth.all, rename<Hidden, Back>(back.all));
     };
     auto x = s.param<"x", Batch, Pos, In>();
@@ -66,7 +66,7 @@ struct gru {
 BOOST_AUTO_TEST_SUITE(recurrent_layers, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(recurrent_layers_match_pytorch) {
-  weft::tensor_file const file(weft::testing::golden_file("rnn.safetensors"));
+  const weft::tensor_file file(weft::testing::golden_file("rnn.safetensors"));
   weft::testing::golden_trial<rnn>(file, "rnn.");
   weft::testing::golden_trial<gru>(file, "gru.");
 }

@@ -22,7 +22,7 @@ float step(Trainer& t, const batch& b) {
   return t.step(arg<"tokens">(b.tokens), arg<"targets">(b.targets), arg<"weight">(b.weight));
 }
 
-weft::adamw const optimizer{.learning_rate = 3e-3, .weight_decay = 0.1};
+const weft::adamw optimizer{.learning_rate = 3e-3, .weight_decay = 0.1};
 weft::training_options options() {
   return {.clip_norm = 0.5,
           .schedule = weft::warmup_cosine{.warmup = 2, .total = 10},
@@ -31,7 +31,7 @@ weft::training_options options() {
 }
 
 std::vector<float> values(const weft::parameters<next_token>& p) {
-  auto const all = p.floats();
+  const auto all = p.floats();
   return {all.begin(), all.end()};
 }
 
@@ -68,7 +68,7 @@ weft::communicator alone() {
 
 // What one rank alone comes to: rank 0 trains, and tells the others.
 outcome trained_alone(const plan& p) {
-  auto const ranks = world();
+  const auto ranks = world();
   outcome o;
   if (ranks.rank() == 0) o = train(alone(), p);
   o.losses.resize(static_cast<std::size_t>(p.steps));
@@ -101,15 +101,15 @@ std::string rank_error_of(F f) {
 BOOST_AUTO_TEST_SUITE(equal_bits)
 
 BOOST_AUTO_TEST_CASE(any_number_of_ranks_gives_the_bits_of_one) {
-  for (std::size_t const size : {20u, 16u, 8u, 3u, 1u}) {
-    plan const p{.batch = size};
+  for (const std::size_t size : {20u, 16u, 8u, 3u, 1u}) {
+    const plan p{.batch = size};
     BOOST_TEST((train(world(), p) == trained_alone(p)), "batches of " << size);
   }
 }
 
 BOOST_AUTO_TEST_CASE(divided_states_and_threads_change_no_bit) {
-  plan const p{};
-  auto const expected = trained_alone(p);
+  const plan p{};
+  const auto expected = trained_alone(p);
   plan divided = p, threads = p, both = p;
   divided.sharding.divides_state = both.sharding.divides_state = true;
   threads.threads = both.threads = 2;
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(divided_states_and_threads_change_no_bit) {
 }
 
 BOOST_AUTO_TEST_CASE(any_number_of_shards_is_possible) {
-  for (int const shards : {8, 9, 13, 32}) {
+  for (const int shards : {8, 9, 13, 32}) {
     plan p{.batch = 33, .steps = 2};
     p.sharding.shards = shards;
     BOOST_TEST((train(world(), p) == trained_alone(p)), shards << " shards");
@@ -134,12 +134,12 @@ std::vector<float> train_tokens(const weft::communicator& ranks, Optimizer optim
   pool threads(2);
   t.run_on(on(threads, 2));
   for (int s = 0; s < 2; ++s) t.step(arg<"tokens">(examples(s, t.part(11)).tokens));
-  auto const all = t.parameters().floats();
+  const auto all = t.parameters().floats();
   return {all.begin(), all.end()};
 }
 BOOST_AUTO_TEST_CASE(attention_and_scans_have_equal_bits) {
-  weft::sgd const momentum{.learning_rate = 0.1, .momentum = 0.9};
-  weft::sharding_options const divided{.divides_state = true};
+  const weft::sgd momentum{.learning_rate = 0.1, .momentum = 0.9};
+  const weft::sharding_options divided{.divides_state = true};
   BOOST_TEST((train_tokens<attending>(world(), momentum, divided) ==
               train_tokens<attending>(alone(), momentum, {})));
   BOOST_TEST((train_tokens<recurrent>(world(), optimizer, divided) ==
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(attention_and_scans_have_equal_bits) {
 BOOST_AUTO_TEST_CASE(one_shard_on_one_rank_is_a_trainer) {
   plan p{.batch = 7};
   p.sharding.shards = 1;
-  auto const o = train(alone(), p);
+  const auto o = train(alone(), p);
   weft::trainer<next_token> t(optimizer, options(), 11);
   for (int s = 0; s < p.steps; ++s)
     BOOST_TEST(step(t, examples(s, {0, 7})) == o.losses[static_cast<std::size_t>(s)]);
@@ -160,15 +160,15 @@ BOOST_AUTO_TEST_CASE(shards_have_dropout_masks_of_their_own) {
   // All examples are alike, so only the masks can make the shards' gradients differ.
   weft::distributed<next_token, Batch> one(alone(), optimizer, options(), 11, {.shards = 1});
   weft::distributed<next_token, Batch> two(alone(), optimizer, options(), 11, {.shards = 2});
-  batch const b = examples(0, {0, 1});
+  const batch b = examples(0, {0, 1});
   weft::array<std::int32_t, Batch, Pos> tokens(2, 5), targets(2, 5);
   for (std::size_t i = 0; i < 2; ++i)
     for (std::size_t p = 0; p < 5; ++p) {
       tokens(i, p) = b.tokens(0, p);
       targets(i, p) = b.targets(0, p);
     }
-  float const first = step(one, b);
-  float const mean =
+  const float first = step(one, b);
+  const float mean =
       two.step(arg<"tokens">(tokens), arg<"targets">(targets), arg<"weight">(b.weight));
   BOOST_TEST(first != mean);
   BOOST_TEST(std::abs(first - mean) < 0.1f * first);
@@ -181,11 +181,11 @@ BOOST_AUTO_TEST_SUITE(unlike_sizes)
 // Ranks have any parts of at most 16 examples; some have none, and shards differ. The loss and the
 // gradients are those of a trainer with all examples, but for rounding.
 BOOST_AUTO_TEST_CASE(any_parts_give_the_mean_over_all_examples) {
-  auto const ranks = world();
+  const auto ranks = world();
   weft::distributed<plain_next_token, Batch> t(ranks, optimizer, {.clip_norm = 1}, 11,
                                                {.shards = 8});
   weft::trainer<plain_next_token> expected(optimizer, {.clip_norm = 1}, 11);
-  auto const n = ranks.size();
+  const auto n = ranks.size();
   // The odd ranks have twice as many as the others, and every third rank none.
   std::vector<std::size_t> sizes;
   std::size_t all = 0;
@@ -193,15 +193,15 @@ BOOST_AUTO_TEST_CASE(any_parts_give_the_mean_over_all_examples) {
     sizes.push_back(n > 1 && r % 3 == 2 ? 0 : r % 2 == 1 ? 2 : 1);
     all += sizes.back();
   }
-  std::size_t const times = Batch::extent / all;
+  const std::size_t times = Batch::extent / all;
   for (std::size_t& size : sizes) size *= times;
   all *= times;
   std::size_t begin = 0;
   for (int r = 0; r < ranks.rank(); ++r) begin += sizes[static_cast<std::size_t>(r)];
-  batch const whole = examples(0, {0, all});
-  batch const own = examples(0, {begin, begin + sizes[static_cast<std::size_t>(ranks.rank())]});
-  float const loss = t.gradients(arg<"tokens">(own.tokens), arg<"targets">(own.targets));
-  float const wanted =
+  const batch whole = examples(0, {0, all});
+  const batch own = examples(0, {begin, begin + sizes[static_cast<std::size_t>(ranks.rank())]});
+  const float loss = t.gradients(arg<"tokens">(own.tokens), arg<"targets">(own.targets));
+  const float wanted =
       expected.gradients(arg<"tokens">(whole.tokens), arg<"targets">(whole.targets));
   // Each loss is a mean of some dozen sums of 500 exponentials.
   BOOST_TEST(std::abs(loss - wanted) < 1e-5f * wanted);
@@ -213,16 +213,16 @@ BOOST_AUTO_TEST_CASE(any_parts_give_the_mean_over_all_examples) {
 
 // Each rank's sequences have another length; an example counts the same in all.
 BOOST_AUTO_TEST_CASE(ranks_have_sequences_of_other_lengths) {
-  auto const ranks = world();
+  const auto ranks = world();
   weft::distributed<plain_next_token, Batch> t(ranks, optimizer, {}, 11);
   weft::trainer<plain_next_token> each(optimizer, {}, 11);
-  auto const size = [](int rank) { return static_cast<std::size_t>(1 + rank % 2); };
-  auto const length = [](int rank) { return static_cast<std::size_t>(1 + rank % 6); };
-  batch const own = examples(ranks.rank(), {0, size(ranks.rank())}, length(ranks.rank()));
-  float const loss = t.gradients(arg<"tokens">(own.tokens), arg<"targets">(own.targets));
+  const auto size = [](int rank) { return static_cast<std::size_t>(1 + rank % 2); };
+  const auto length = [](int rank) { return static_cast<std::size_t>(1 + rank % 6); };
+  const batch own = examples(ranks.rank(), {0, size(ranks.rank())}, length(ranks.rank()));
+  const float loss = t.gradients(arg<"tokens">(own.tokens), arg<"targets">(own.targets));
   double sum = 0, count = 0;
   for (int r = 0; r < ranks.size(); ++r) {
-    batch const b = examples(r, {0, size(r)}, length(r));
+    const batch b = examples(r, {0, size(r)}, length(r));
     sum += static_cast<double>(size(r)) *
            static_cast<double>(each.gradients(arg<"tokens">(b.tokens), arg<"targets">(b.targets)));
     count += static_cast<double>(size(r));
@@ -232,10 +232,10 @@ BOOST_AUTO_TEST_CASE(ranks_have_sequences_of_other_lengths) {
 
 // A rank's examples may be more than the model's bound: a shard has at most as many.
 BOOST_AUTO_TEST_CASE(a_large_batch_is_computed_shard_by_shard) {
-  auto const ranks = world();
+  const auto ranks = world();
   weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
   BOOST_TEST(std::isfinite(step(t, examples(0, t.part(8 * Batch::extent)))));
-  auto const what = rank_error_of([&] { step(t, examples(0, t.part(8 * Batch::extent + 8))); });
+  const auto what = rank_error_of([&] { step(t, examples(0, t.part(8 * Batch::extent + 8))); });
   BOOST_TEST(what.find("axis Batch has length 17, and may have at most 16") != what.npos, what);
 }
 
@@ -244,15 +244,15 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(explanations)
 
 BOOST_AUTO_TEST_CASE(explain_says_which_instruction_finishes_a_bucket) {
-  auto const ranks = world();
+  const auto ranks = world();
   weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
   std::ostringstream out;
   weft::explain(t, out);
-  std::string const text = out.str();
+  const std::string text = out.str();
   BOOST_TEST(text.starts_with(std::to_string(ranks.size()) +
                               " ranks, 8 shards; the optimizer's state is whole on each rank\n"));
   // The last layer is finished first, and its bucket is the last in memory.
-  std::string const first =
+  const std::string first =
       text.substr(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
   BOOST_TEST(first.find("head.") != first.npos, text);
   BOOST_TEST(first.find(", after instruction ") != first.npos, text);
@@ -265,13 +265,13 @@ BOOST_AUTO_TEST_SUITE(checkpoints)
 
 // Saved on all ranks and loaded on half of them, and the other way round.
 BOOST_AUTO_TEST_CASE(any_number_of_ranks_goes_on_from_a_file) {
-  auto const ranks = world();
-  auto const expected = trained_alone({.steps = 4});
-  bool const in_half = ranks.rank() < (ranks.size() + 1) / 2;
+  const auto ranks = world();
+  const auto expected = trained_alone({.steps = 4});
+  const bool in_half = ranks.rank() < (ranks.size() + 1) / 2;
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, in_half ? 0 : MPI_UNDEFINED, 0, &half);
-  auto const file = shared_path(ranks);
-  auto const run = [&](const weft::communicator& on, int from, int to, bool divides) {
+  const auto file = shared_path(ranks);
+  const auto run = [&](const weft::communicator& on, int from, int to, bool divides) {
     weft::distributed<next_token, Batch> t(on, optimizer, options(), from == 0 ? 11u : 12u,
                                            {.divides_state = divides});
     if (from > 0) weft::load(t, file);
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(any_number_of_ranks_goes_on_from_a_file) {
     if (to < 4) weft::save(t, file);
     return values(t.parameters());
   };
-  for (bool const divides : {false, true}) {
+  for (const bool divides : {false, true}) {
     run(ranks, 0, 2, divides);
     MPI_Barrier(MPI_COMM_WORLD);
     if (in_half) BOOST_TEST((run(weft::communicator(half), 2, 4, !divides) == expected.parameters));
@@ -302,18 +302,18 @@ BOOST_AUTO_TEST_CASE(any_number_of_ranks_goes_on_from_a_file) {
 }
 
 BOOST_AUTO_TEST_CASE(another_models_file_is_refused_by_all_ranks) {
-  auto const ranks = world();
-  auto const file = shared_path(ranks);
+  const auto ranks = world();
+  const auto file = shared_path(ranks);
   weft::distributed<plain_next_token, Batch> other(ranks);
   weft::save(other, file);
   weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
-  auto const before = values(t.parameters());
-  auto const what = rank_error_of([&] { weft::load(t, file); });
+  const auto before = values(t.parameters());
+  const auto what = rank_error_of([&] { weft::load(t, file); });
   BOOST_TEST(what.starts_with("rank 0 of " + std::to_string(ranks.size()) + ": " + file), what);
   BOOST_TEST((values(t.parameters()) == before));
-  auto const missing = rank_error_of([&] { weft::load(t, file + ".missing"); });
+  const auto missing = rank_error_of([&] { weft::load(t, file + ".missing"); });
   BOOST_TEST(missing.find(".missing") != missing.npos, missing);
-  auto const unwritable = rank_error_of([&] { weft::save(t, "/no/such/folder/file"); });
+  const auto unwritable = rank_error_of([&] { weft::save(t, "/no/such/folder/file"); });
   BOOST_TEST(unwritable.find("/no/such/folder/file") != unwritable.npos, unwritable);
   MPI_Barrier(MPI_COMM_WORLD);
   if (ranks.rank() == 0) std::filesystem::remove(file);
@@ -324,13 +324,13 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(faults)
 
 BOOST_AUTO_TEST_CASE(a_wrong_argument_of_one_rank_is_an_error_of_all) {
-  auto const ranks = world();
+  const auto ranks = world();
   weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
-  int const last = ranks.size() - 1;
+  const int last = ranks.size() - 1;
   batch right = examples(0, t.part(20)), wrong = right;
   if (ranks.rank() == last) wrong.tokens(0, 1) = 500;
-  auto const before = values(t.parameters());
-  auto const what = rank_error_of([&] { step(t, wrong); });
+  const auto before = values(t.parameters());
+  const auto what = rank_error_of([&] { step(t, wrong); });
   BOOST_TEST(what == "rank " + std::to_string(last) + " of " + std::to_string(ranks.size()) +
                          ": argument 'tokens': element 1 is 500, and an index into axis Vocab is "
                          "less than 500 and not negative");
@@ -341,8 +341,8 @@ BOOST_AUTO_TEST_CASE(a_wrong_argument_of_one_rank_is_an_error_of_all) {
 
 // The error of all ranks passes by another trainer, which does not take it for that of one.
 BOOST_AUTO_TEST_CASE(an_error_of_all_ranks_ends_none) {
-  auto const ranks = world();
-  auto const what = rank_error_of([&] {
+  const auto ranks = world();
+  const auto what = rank_error_of([&] {
     weft::distributed<plain_next_token, Batch> bystander(ranks);
     weft::distributed<next_token, Batch> t(ranks);
     step(t, examples(0, {0, 0}));
@@ -352,11 +352,11 @@ BOOST_AUTO_TEST_CASE(an_error_of_all_ranks_ends_none) {
 }
 
 BOOST_AUTO_TEST_CASE(arguments_disagree_about_the_batch) {
-  auto const ranks = world();
+  const auto ranks = world();
   weft::distributed<next_token, Batch> t(ranks);
   batch b = examples(0, {0, 2});
   if (ranks.rank() == 0) b.targets = weft::array<std::int32_t, Batch, Pos>(3, 5);
-  auto const what = rank_error_of([&] { step(t, b); });
+  const auto what = rank_error_of([&] { step(t, b); });
   BOOST_TEST(what == "rank 0 of " + std::to_string(ranks.size()) +
                          ": argument 'targets': axis Batch has length 3, and 2 in 'tokens'");
 }
@@ -369,27 +369,27 @@ BOOST_AUTO_TEST_CASE(a_batch_without_examples_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(more_ranks_with_examples_than_shards_are_refused) {
-  auto const ranks = world();
+  const auto ranks = world();
   if (ranks.size() < 3) return;
   weft::distributed<next_token, Batch> t(ranks, optimizer, {}, 0, {.shards = 2});
-  auto const what = rank_error_of([&] { step(t, examples(0, {0, 1})); });
+  const auto what = rank_error_of([&] { step(t, examples(0, {0, 1})); });
   BOOST_TEST(what.find(" ranks have examples, and the batch is cut into 2 shards") != what.npos,
              what);
 }
 
 BOOST_AUTO_TEST_CASE(ranks_with_another_configuration_are_named) {
-  auto const ranks = world();
+  const auto ranks = world();
   if (ranks.size() == 1) return;
-  int const odd = ranks.size() - 1;
-  bool const other = ranks.rank() == odd;
-  auto const check = [&](const std::string& what, weft::adamw o, weft::training_options t,
+  const int odd = ranks.size() - 1;
+  const bool other = ranks.rank() == odd;
+  const auto check = [&](const std::string& what, weft::adamw o, weft::training_options t,
                          weft::sharding_options s) {
-    auto const said =
+    const auto said =
         rank_error_of([&] { weft::distributed<next_token, Batch>(ranks, o, std::move(t), 1, s); });
     BOOST_TEST(said == "rank " + std::to_string(odd) + " of " + std::to_string(ranks.size()) +
                            ": " + what + " than rank 0");
   };
-  auto const changed = [&](auto value, auto instead) { return other ? instead : value; };
+  const auto changed = [&](auto value, auto instead) { return other ? instead : value; };
   auto o = options();
   check("another optimizer, or a processor that computes it otherwise",
         {.learning_rate = changed(1e-3, 2e-3)}, o, {});
@@ -408,7 +408,7 @@ BOOST_AUTO_TEST_CASE(ranks_with_another_configuration_are_named) {
   o = options();
   if (other) o.decays = {};
   check("other parameters that decay in its training_options", optimizer, o, {});
-  auto const model = rank_error_of([&] {
+  const auto model = rank_error_of([&] {
     if (other)
       weft::distributed<short_next_token<true>, Batch> t(ranks, optimizer, options());
     else
@@ -419,19 +419,19 @@ BOOST_AUTO_TEST_CASE(ranks_with_another_configuration_are_named) {
 }
 
 BOOST_AUTO_TEST_CASE(ranks_at_different_steps_are_named) {
-  auto const ranks = world();
+  const auto ranks = world();
   if (ranks.size() == 1) return;
-  weft::parameters<next_token> const p(1);
+  const weft::parameters<next_token> p(1);
   weft::distributed<next_token, Batch> t(ranks, p);
   // One rank calls apply() once more, which is no collective call without divided states.
   if (ranks.rank() == 1) t.apply();
-  auto const what = rank_error_of([&] { step(t, examples(0, t.part(8))); });
+  const auto what = rank_error_of([&] { step(t, examples(0, t.part(8))); });
   BOOST_TEST(what.starts_with("rank 1 of " + std::to_string(ranks.size()) + ": it is at step 1 "),
              what);
 }
 
 BOOST_AUTO_TEST_CASE(all_ranks_begin_with_the_parameters_of_rank_0) {
-  auto const ranks = world();
+  const auto ranks = world();
   weft::distributed<next_token, Batch> t(ranks, optimizer, {},
                                          static_cast<std::uint64_t>(ranks.rank()));
   BOOST_TEST((values(t.parameters()) == values(weft::parameters<next_token>(0))));

@@ -8,16 +8,16 @@
 
 int main(int argc, char** argv) {
   using namespace weft::testing;
-  std::string const what = argc > 1 ? argv[1] : "", file = argc > 2 ? argv[2] : "";
+  const std::string what = argc > 1 ? argv[1] : "", file = argc > 2 ? argv[2] : "";
   if (what == "reads") {
     weft::trainer<plain_next_token> t;
     weft::load(t, file);
     return t.steps() == 3 ? 0 : 1;
   }
-  auto const train = [&](const weft::communicator& ranks) {
+  const auto train = [&](const weft::communicator& ranks) {
     weft::distributed<plain_next_token, Batch> t(ranks, {}, {}, 1);
     for (int step = 0; step < 1000; ++step) {
-      auto const part = t.part(8);
+      const auto part = t.part(8);
       weft::array<std::int32_t, Batch, Pos> x(part.size(), 3), y(part.size(), 3);
       if (step == 3 && ranks.rank() == 1) {
         if (what == "killed") std::raise(SIGKILL);

@@ -21,35 +21,35 @@ void check_finished(const Args&... args) {
   using source = weft::training<Model, "loss">;
   using code = weft::lowered<source>;
   static constexpr auto finished = weft::detail::finished_by(code::tables);
-  weft::parameters<Model> const p(3);
-  auto const gradients = weft::allocate(p.bytes);
-  auto const workspace = weft::allocate(code::tables.workspace_bytes);
+  const weft::parameters<Model> p(3);
+  const auto gradients = weft::allocate(p.bytes);
+  const auto workspace = weft::allocate(code::tables.workspace_bytes);
   weft::engine e(code::program, {p.addresses(), gradients.get(), workspace.get()});
   weft::bind_arguments<source>(e, args...);
   std::vector<std::vector<float>> when_finished(finished.size());
-  auto const gradient = [&](std::size_t i) {
-    auto const& of = code::tables.parameters[i];
-    auto const* const at = reinterpret_cast<const float*>(gradients.get() + of.offset);
+  const auto gradient = [&](std::size_t i) {
+    const auto& of = code::tables.parameters[i];
+    const auto* const at = reinterpret_cast<const float*>(gradients.get() + of.offset);
     return std::vector<float>(at, at + of.size);
   };
   // Nothing reads it either: the sum of all ranks may be written there already.
-  auto const loss = [&] {
+  const auto loss = [&] {
     return *reinterpret_cast<const float*>(e.address(code::tables.results[0].at));
   };
   e.run();
-  float const expected = loss();
+  const float expected = loss();
   e.run([&](int step) {
     for (std::size_t i = 0; i < finished.size(); ++i) {
       if (finished[i] != step || !when_finished[i].empty()) continue;
       when_finished[i] = gradient(i);
-      auto const& of = code::tables.parameters[i];
+      const auto& of = code::tables.parameters[i];
       std::fill_n(reinterpret_cast<float*>(gradients.get() + of.offset), of.size, NAN);
     }
   });
   BOOST_TEST(loss() == expected);
-  auto const after = [&](std::size_t i) {
+  const auto after = [&](std::size_t i) {
     auto g = gradient(i);
-    bool const untouched = std::ranges::all_of(g, [](float x) { return std::isnan(x); });
+    const bool untouched = std::ranges::all_of(g, [](float x) { return std::isnan(x); });
     return untouched ? when_finished[i] : g;
   };
   std::vector<std::vector<float>> overwritten;
@@ -57,7 +57,7 @@ void check_finished(const Args&... args) {
   e.run();
   int before_the_last = 0;
   for (std::size_t i = 0; i < finished.size(); ++i) {
-    std::string const name(code::program.name(code::tables.parameters[i].name));
+    const std::string name(code::program.name(code::tables.parameters[i].name));
     if (finished[i] == static_cast<int>(code::tables.instructions.size())) continue;
     BOOST_TEST((when_finished[i] == gradient(i)), name << " is finished after " << finished[i]);
     BOOST_TEST((overwritten[i] == gradient(i)), name << " changes after " << finished[i]);

@@ -7,9 +7,9 @@
 // the others from going on, as checks call nothing that is collective.
 int main(int argc, char** argv) {
   return weft::mpi_main(argc, argv, [&](const weft::communicator& ranks) {
-    int const failed = boost::unit_test::unit_test_main(init_unit_test, argc, argv);
+    const int failed = boost::unit_test::unit_test_main(init_unit_test, argc, argv);
     int any = 0;
-    for (int const of_rank : ranks.all(failed)) any = std::max(any, of_rank);
+    for (const int of_rank : ranks.all(failed)) any = std::max(any, of_rank);
     return any;
   });
 }

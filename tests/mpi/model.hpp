@@ -94,7 +94,7 @@ inline batch examples(int step, weft::example_range part, std::size_t length = 5
           weft::array<float, Pos>(length)};
   for (std::size_t i = part.begin; i < part.end; ++i)
     for (std::size_t p = 0; p < length; ++p) {
-      auto const n =
+      const auto n =
           static_cast<std::int32_t>((i * 131 + p * 17 + static_cast<std::size_t>(step) * 7) % 500);
       b.tokens(i - part.begin, p) = n;
       b.targets(i - part.begin, p) = (n * n + 3) % 500;

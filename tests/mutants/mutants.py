@@ -300,7 +300,7 @@ MUTANTS = [
              "+ $n % $all * $at / $all", ""),
     of_ranks("the order of sums depends on the ranks", "sharding.cpp", "split",
              "while (first < last && $s->shards[first].number < number)",
-             "int const rank = $s->shards[first].rank;     while (first < last && "
+             "const int rank = $s->shards[first].rank;     while (first < last && "
              "$s->shards[first].number < number && $s->shards[first].rank == rank)"),
     of_ranks("partial sums of other ranks are confused", "gradient_exchange.cpp", "partial_sum",
              "+ number", ""),

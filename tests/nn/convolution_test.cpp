@@ -28,15 +28,15 @@ struct Channel : axis<5> {};
 
 template <class... Axes, class Y>
 constexpr auto results_of(scope s, shape<Axes...>, const Y& y) {
-  auto const cotangent = s.input<"cotangent", float, Axes...>();
+  const auto cotangent = s.input<"cotangent", float, Axes...>();
   return results(as<"loss">(sum<Axes...>(y * cotangent)), as<"y">(y));
 }
 
 template <class OutPos, class Taps, class In, class Out, window W = window{}, class... Groups>
 struct conv1d {
   constexpr auto operator()(scope s) const {
-    auto const x = s.param<"x", Batch, Pos, Groups..., In>();
-    auto const y = nn::convolution<Pos, OutPos, Taps, In, Out, W, Groups...>(s, x);
+    const auto x = s.param<"x", Batch, Pos, Groups..., In>();
+    const auto y = nn::convolution<Pos, OutPos, Taps, In, Out, W, Groups...>(s, x);
     return results_of(s, shape<Batch, OutPos, Groups..., Out>{}, y);
   }
 };
@@ -44,10 +44,10 @@ struct conv1d {
 // Depthwise convolution, as many groups as channels, written with windows and dot.
 struct depthwise {
   constexpr auto operator()(scope s) const {
-    auto const x = s.param<"x", Batch, Pos, Channel>();
-    auto const weight = s.param<"weight", Channel, Tap<3>>();
-    auto const bias = s.param<"bias", Channel>();
-    auto const seen = windows<Pos, Pos, Tap<3>, window{.left = 1, .right = 1}>(x);
+    const auto x = s.param<"x", Batch, Pos, Channel>();
+    const auto weight = s.param<"weight", Channel, Tap<3>>();
+    const auto bias = s.param<"bias", Channel>();
+    const auto seen = windows<Pos, Pos, Tap<3>, window{.left = 1, .right = 1}>(x);
     return results_of(s, shape<Batch, Pos, Channel>{}, dot<Tap<3>>(seen, weight) + bias);
   }
 };
@@ -56,7 +56,7 @@ struct depthwise {
 // bounds of rounding.
 template <class Model>
 void check(const tensor_file& file, const std::string& prefix) {
-  auto const s = weft::testing::check_reference<Model>(file, prefix);
+  const auto s = weft::testing::check_reference<Model>(file, prefix);
   weft::testing::trial<inference<Model>>(s);
   weft::testing::trial<training<Model, "loss">>(s);
 }
@@ -67,10 +67,10 @@ struct Halved : axis<up_to<3>> {};  // (6 + 1 - 3) / 2 + 1
 struct Embed : axis<4> {};
 struct layers {
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Batch, Few, Group, Embed>() * s.param<"gain", Embed>();
-    auto const same =
+    const auto x = s.input<"x", float, Batch, Few, Group, Embed>() * s.param<"gain", Embed>();
+    const auto same =
         nn::convolution<Few, Few, Tap<3>, Embed, Embed, window{.left = 2}>(s / "same", x);
-    auto const y =
+    const auto y =
         nn::convolution<Few, Halved, Tap<3>, Embed, Embed, window{.stride = 2, .right = 1}, Group>(
             s / "grouped", x + same);
     return as<"loss">(sum<Batch, Halved, Group, Embed>(y * y));
@@ -82,7 +82,7 @@ struct layers {
 BOOST_AUTO_TEST_SUITE(convolution)
 
 BOOST_AUTO_TEST_CASE(convolutions_match_pytorch) {
-  tensor_file const file(weft::testing::golden_file("convolution.safetensors"));
+  const tensor_file file(weft::testing::golden_file("convolution.safetensors"));
   check<conv1d<Places<7>, Tap<3>, In<5>, Out<3>>>(file, "inside.");
   check<conv1d<Pos, Tap<1>, In<3>, Out<4>>>(file, "one.");
   check<conv1d<Pos, Tap<5>, In<6>, In<6>, window{.left = 2, .right = 2}>>(file, "same.");
@@ -98,12 +98,12 @@ BOOST_AUTO_TEST_CASE(convolutions_match_pytorch) {
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_convolutions_match_central_differences) {
-  for (int const places : {2, 5, 6})
+  for (const int places : {2, 5, 6})
     weft::testing::check_gradients<layers>(weft::testing::lengths<Few>(places));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_convolutions_match_the_reference_at_every_length) {
-  for (int const places : {0, 1, 2, 5, 6}) {
+  for (const int places : {0, 1, 2, 5, 6}) {
     auto s = weft::testing::lengths<Few>(places);
     s.tolerance = 1e-4;
     weft::testing::trial<training<layers, "loss">>(s);

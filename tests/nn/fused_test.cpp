@@ -31,13 +31,13 @@ template <class Layer>
 int attentions() {
   struct model {
     constexpr auto operator()(scope s) const {
-      auto const y = Layer()(s, s.input<"x", float, Batch, Pos, Embed>());
+      const auto y = Layer()(s, s.input<"x", float, Batch, Pos, Embed>());
       return results(as<"loss">(total(shape_t<std::remove_cv_t<decltype(y)>>{}, y)));
     }
   };
-  auto const written = kept([] { return keep_outputs(traced_graph<model>.unpack(), "loss"); });
-  auto const simple = kept([&] { return simplify(*written); });
-  auto const g = kept([&] { return fuse_attention(*simple); });
+  const auto written = kept([] { return keep_outputs(traced_graph<model>.unpack(), "loss"); });
+  const auto simple = kept([&] { return simplify(*written); });
+  const auto g = kept([&] { return fuse_attention(*simple); });
   BOOST_TEST(count(*g, op::softmax) == 0);
   return count(*g, op::attention);
 }
@@ -45,7 +45,7 @@ int attentions() {
 template <class H, class D>
 struct heads {
   constexpr auto operator()(scope s, auto x) const {
-    auto const mask =
+    const auto mask =
         nn::masks(nn::sliding_window<Pos, KeyPos>(2, 1), s.input<"lengths", std::int32_t, Batch>(),
                   s.input<"bias", float, Pos, KeyPos>());
     return nn::self_attention<Pos, KeyPos, Embed, H, D>(
@@ -56,7 +56,7 @@ struct heads {
 
 struct bilinear {
   constexpr auto operator()(scope s, auto x) const {
-    auto const key = rename<Pos, KeyPos>(rename<Embed, HeadDimOf>(x));
+    const auto key = rename<Pos, KeyPos>(rename<Embed, HeadDimOf>(x));
     return nn::attention<KeyPos>(nn::bilinear_score<Embed, HeadDimOf>(s, x, key), key).output;
   }
   struct HeadDimOf : alias<Embed> {};
@@ -64,7 +64,7 @@ struct bilinear {
 
 struct gaussian {
   constexpr auto operator()(scope, auto x) const {
-    auto const key = rename<Pos, KeyPos>(x);
+    const auto key = rename<Pos, KeyPos>(x);
     return nn::attention<KeyPos>(nn::gaussian_score<Embed>(x, key), key).output;
   }
 };
@@ -77,7 +77,7 @@ struct encoding {
 
 struct decoding {
   constexpr auto operator()(scope s, auto x) const {
-    auto const memory = s.input<"memory", float, Batch, Memory, Embed>();
+    const auto memory = s.input<"memory", float, Batch, Memory, Embed>();
     return nn::decoder<Pos, KeyPos, Memory, Embed, Heads, HeadDim, Hidden>(
                s, x, memory, 2, nn::causal<Pos, KeyPos>(),
                s.input<"lengths", std::int32_t, Batch>(), {.norm_first = true, .dropout = 0.1})

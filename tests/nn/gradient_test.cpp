@@ -42,14 +42,14 @@ constexpr auto memory(scope s) {
 
 struct scores {
   constexpr auto operator()(scope s) const {
-    auto const q = operand(s);
-    auto const k = rename<Pos, KeyPos>(q) * 0.5;
-    auto const other = slice<Embed, KeyEmbed>(k);
-    auto const cap = nn::dot_product_score<Embed>(q, k, {.scale = 0.7, .soft_cap = 2});
-    auto const all = cap + nn::additive_score<Embed, KeyEmbed, Hidden>(s / "additive", q, other) +
+    const auto q = operand(s);
+    const auto k = rename<Pos, KeyPos>(q) * 0.5;
+    const auto other = slice<Embed, KeyEmbed>(k);
+    const auto cap = nn::dot_product_score<Embed>(q, k, {.scale = 0.7, .soft_cap = 2});
+    const auto all = cap + nn::additive_score<Embed, KeyEmbed, Hidden>(s / "additive", q, other) +
                      nn::bilinear_score<Embed, KeyEmbed>(s / "bilinear", q, other) +
                      nn::gaussian_score<Embed>(q, k) + nn::gaussian_score<Embed>(s / "wide", q, k);
-    auto const mask =
+    const auto mask =
         nn::masks(nn::sliding_window<Pos, KeyPos>(1, 2),
                   s.input<"lengths", std::int32_t, Batch, Pos>(), s.input<"bias", float, KeyPos>());
     return loss(nn::attention<KeyPos>(all, k, mask).output);
@@ -60,7 +60,7 @@ using some_widths = nn::widths<Embed, Embed, Embed, Output>;
 template <class HeadsOf, class DimOf>
 struct heads {
   constexpr auto operator()(scope s) const {
-    auto const y = nn::self_attention<Pos, KeyPos, some_widths, HeadsOf, DimOf>(
+    const auto y = nn::self_attention<Pos, KeyPos, some_widths, HeadsOf, DimOf>(
         s, operand(s), nn::causal<Pos, KeyPos>(), {.soft_cap = 3});
     return loss(y.output);
   }
@@ -70,7 +70,7 @@ using one_head_of_keys = heads<nn::multi_query<Heads>, HeadDim>;
 
 struct zero_key {
   constexpr auto operator()(scope s) const {
-    auto const y = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+    const auto y = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
         s, operand(s), s.input<"lengths", std::int32_t, Batch>(), {.zero_key = true});
     return loss(y.output);
   }
@@ -86,7 +86,7 @@ struct feed_forward {
 // As in Llama, RMS norm before each sublayer, SwiGLU, no biases; and dropout.
 struct modern_block {
   constexpr auto operator()(scope s) const {
-    auto const y =
+    const auto y =
         nn::encoder_block<Pos, KeyPos, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
             s, operand(s), nn::causal<Pos, KeyPos>(),
             {.norm_first = true,
@@ -100,7 +100,7 @@ struct modern_block {
 
 struct decoding {
   constexpr auto operator()(scope s) const {
-    auto const y = nn::decoder_block<Pos, KeyPos, Memory, Embed, Heads, HeadDim, Hidden>(
+    const auto y = nn::decoder_block<Pos, KeyPos, Memory, Embed, Heads, HeadDim, Hidden>(
         s, operand(s), memory(s), nn::causal<Pos, KeyPos>(),
         s.input<"lengths", std::int32_t, Batch>(), {.activation = nn::activation::gelu_tanh});
     return loss(y.output * s.input<"weight", float, Embed>());
@@ -109,17 +109,17 @@ struct decoding {
 
 struct tied_words {
   constexpr auto operator()(scope s) const {
-    auto const words = nn::tied_embedding<Vocab, Embed>(s);
-    auto const tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
+    const auto words = nn::tied_embedding<Vocab, Embed>(s);
+    const auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
     return loss(words.logits(nn::rms_norm<Embed>(s / "norm", words.embed(tokens))));
   }
 };
 
 // Keeps normalised rows from being almost constant, where the third derivative is large.
 weft::testing::settings smooth(weft::testing::settings s) {
-  for (auto const* name : {"gain", "norm1.weight", "norm2.weight", "norm3.weight"})
+  for (const auto* name : {"gain", "norm1.weight", "norm2.weight", "norm3.weight"})
     s.ranges[name] = {0.5, 1};
-  for (auto const* name : {"self_attn.out_proj.weight", "multihead_attn.out_proj.weight",
+  for (const auto* name : {"self_attn.out_proj.weight", "multihead_attn.out_proj.weight",
                            "linear1.weight", "linear2.weight", "gate.weight"})
     s.ranges[name] = {-0.2, 0.2};
   s.tolerance = 1e-4;
@@ -131,11 +131,11 @@ weft::testing::settings smooth(weft::testing::settings s) {
 BOOST_AUTO_TEST_SUITE(gradients)
 
 BOOST_AUTO_TEST_CASE(gradients_of_scores_and_masks_match_central_differences) {
-  for (int const pos : {1, 4}) check_gradients<scores>(lengths<Pos>(pos));
+  for (const int pos : {1, 4}) check_gradients<scores>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_multi_head_attention_match_central_differences) {
-  for (int const pos : {1, 4}) {
+  for (const int pos : {1, 4}) {
     check_gradients<grouped_heads>(lengths<Pos>(pos));
     check_gradients<one_head_of_keys>(lengths<Pos>(pos));
     check_gradients<zero_key>(lengths<Pos>(pos));
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_tied_embedding_match_central_differences) {
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_layers_match_the_reference_at_every_length) {
-  for (int const pos : {0, 1, 3, 4}) {
+  for (const int pos : {0, 1, 3, 4}) {
     auto s = lengths<Pos>(pos);
     s.tolerance = 1e-4;
     trial<training<grouped_heads, "loss">>(s);

@@ -17,12 +17,12 @@ struct KeyPos : axis<7> {};
 
 struct model {
   constexpr auto operator()(scope s) const {
-    auto const offset = s.input<"offset", std::int32_t, Batch>();
-    auto const lengths = s.input<"lengths", std::int32_t, Batch, Pos>();
-    auto const scores = s.input<"scores", float, Batch, Pos, KeyPos>();
-    auto const bias = s.input<"bias", float, KeyPos>();
-    auto const window = nn::sliding_window<Pos, KeyPos>(2, 1);
-    auto const seen = [](auto mask) {
+    const auto offset = s.input<"offset", std::int32_t, Batch>();
+    const auto lengths = s.input<"lengths", std::int32_t, Batch, Pos>();
+    const auto scores = s.input<"scores", float, Batch, Pos, KeyPos>();
+    const auto bias = s.input<"bias", float, KeyPos>();
+    const auto window = nn::sliding_window<Pos, KeyPos>(2, 1);
+    const auto seen = [](auto mask) {
       return broadcast<Batch, Pos, KeyPos>(constant(0.0f)) + cast<float>(mask);
     };
     return results(
@@ -38,25 +38,25 @@ struct model {
 BOOST_AUTO_TEST_SUITE(masks)
 
 BOOST_AUTO_TEST_CASE(masks_match_explicit_loops) {
-  auto const g = weft::testing::kept([] { return traced_graph<model>.unpack(); });
+  const auto g = weft::testing::kept([] { return traced_graph<model>.unpack(); });
   weft::testing::settings s;
   s.ranges["lengths"] = {-1, 9};
   s.ranges["offset"] = {-2, 3};
-  weft::testing::expectation const of(*g, s);
-  auto const& given = of.given().inputs;
-  auto const result = [&](const char* name, int b, int p, int k) {
+  const weft::testing::expectation of(*g, s);
+  const auto& given = of.given().inputs;
+  const auto result = [&](const char* name, int b, int p, int k) {
     return reference::result(*g, of.values(), name)
         .data.at(static_cast<std::size_t>((b * 5 + p) * 7 + k));
   };
   for (int b = 0; b < 2; ++b)
     for (int p = 0; p < 5; ++p) {
-      auto const row = static_cast<std::size_t>(b * 5 + p);
-      auto const in_window = [&](int k) { return p - 2 <= k && k <= p + 1; };
-      auto const is_valid = [&](int k) { return k < given.at("lengths").at(row); };
+      const auto row = static_cast<std::size_t>(b * 5 + p);
+      const auto in_window = [&](int k) { return p - 2 <= k && k <= p + 1; };
+      const auto is_valid = [&](int k) { return k < given.at("lengths").at(row); };
       double sum = 0, weights[7];
       for (int k = 0; k < 7; ++k) {
-        auto const at = static_cast<std::size_t>(k);
-        double const e =
+        const auto at = static_cast<std::size_t>(k);
+        const double e =
             std::exp(given.at("scores").at(row * 7 + at) + 2 * given.at("bias").at(at));
         sum += weights[k] = in_window(k) && is_valid(k) ? e : 0;
       }

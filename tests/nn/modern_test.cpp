@@ -20,9 +20,9 @@ struct gated {
   struct Hidden : axis<7> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.param<"x", Batch, Pos, Embed>();
-    auto const y = nn::feed_forward<Embed, Hidden>(s, x, {.activation = nn::activation::swiglu});
-    auto const cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
+    const auto x = s.param<"x", Batch, Pos, Embed>();
+    const auto y = nn::feed_forward<Embed, Hidden>(s, x, {.activation = nn::activation::swiglu});
+    const auto cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
     return results(as<"loss">(sum<Batch, Pos, Embed>(y * cotangent)), as<"y">(y));
   }
 };
@@ -33,9 +33,9 @@ struct tied_words {
   struct Embed : axis<4> {};
 
   constexpr auto operator()(scope s) const {
-    auto const words = nn::tied_embedding<Vocab, Embed>(s);
-    auto const y = words.logits(tanh(words.embed(s.input<"tokens", std::int32_t, Batch, Pos>())));
-    auto const cotangent = s.input<"cotangent", float, Batch, Pos, Vocab>();
+    const auto words = nn::tied_embedding<Vocab, Embed>(s);
+    const auto y = words.logits(tanh(words.embed(s.input<"tokens", std::int32_t, Batch, Pos>())));
+    const auto cotangent = s.input<"cotangent", float, Batch, Pos, Vocab>();
     return results(as<"loss">(sum<Batch, Pos, Vocab>(y * cotangent)), as<"y">(y));
   }
 };
@@ -49,12 +49,12 @@ struct grouped_window {
   struct ValueDim : axis<5> {};
 
   constexpr auto operator()(scope s) const {
-    auto const query = s.param<"query", Batch, Heads, Group, Pos, HeadDim>();
-    auto const key = s.param<"key", Batch, Heads, KeyPos, HeadDim>();
-    auto const value = s.param<"value", Batch, Heads, KeyPos, ValueDim>();
-    auto const seen = nn::attention<KeyPos>(nn::dot_product_score<HeadDim>(query, key), value,
+    const auto query = s.param<"query", Batch, Heads, Group, Pos, HeadDim>();
+    const auto key = s.param<"key", Batch, Heads, KeyPos, HeadDim>();
+    const auto value = s.param<"value", Batch, Heads, KeyPos, ValueDim>();
+    const auto seen = nn::attention<KeyPos>(nn::dot_product_score<HeadDim>(query, key), value,
                                             nn::sliding_window<Pos, KeyPos>(2, 1));
-    auto const cotangent = s.input<"cotangent", float, Batch, Heads, Group, Pos, ValueDim>();
+    const auto cotangent = s.input<"cotangent", float, Batch, Heads, Group, Pos, ValueDim>();
     return results(as<"loss">(sum<Batch, Heads, Group, Pos, ValueDim>(seen.output * cotangent)),
                    as<"y">(seen.output), as<"weights">(seen.weights));
   }
@@ -67,16 +67,16 @@ struct network {
   struct Hidden : axis<7> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Batch, Embed>();
+    const auto x = s.input<"x", float, Batch, Embed>();
     if constexpr (!Written) {
       return results(as<"y">(nn::feed_forward<Embed, Hidden>(s, x, {.activation = Activation})));
     } else {
-      auto const up = nn::linear<shape<Embed>, shape<Hidden>>(s / "linear1", x);
-      auto const hidden = [&] {
+      const auto up = nn::linear<shape<Embed>, shape<Hidden>>(s / "linear1", x);
+      const auto hidden = [&] {
         if constexpr (Activation == nn::activation::squared_relu)
           return where(up > 0, up * up, 0.0f);
         else {
-          auto const gate = nn::linear<shape<Embed>, shape<Hidden>>(s / "gate", x);
+          const auto gate = nn::linear<shape<Embed>, shape<Hidden>>(s / "gate", x);
           return (Activation == nn::activation::geglu ? gelu(gate) : gelu_tanh(gate)) * up;
         }
       }();
@@ -89,9 +89,9 @@ template <nn::activation Activation>
 void check_network() {
   module<network<Activation, false>> by_option(3);
   module<network<Activation, true>> written(3);
-  std::vector<float> const x{1, -2, 0.5f, 3, -1, 0, 2, -0.25f, 1, -3};
-  auto const y = by_option(arg<"x">(x)).template get<"y">();
-  auto const expected = written(arg<"x">(x)).template get<"y">();
+  const std::vector<float> x{1, -2, 0.5f, 3, -1, 0, 2, -0.25f, 1, -3};
+  const auto y = by_option(arg<"x">(x)).template get<"y">();
+  const auto expected = written(arg<"x">(x)).template get<"y">();
   for (std::size_t i = 0; i < 10; ++i)
     // A sum of 7 products of about 1.
     BOOST_TEST(std::abs(y.data()[i] - expected.data()[i]) < 7 * 0x1p-22f);
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(feed_forward_networks_are_their_formulas) {
 }
 
 BOOST_AUTO_TEST_CASE(gated_tied_and_grouped_window_layers_match_plain_pytorch) {
-  tensor_file const file(weft::testing::golden_file("modern.safetensors"));
+  const tensor_file file(weft::testing::golden_file("modern.safetensors"));
   testing::golden_trial<gated>(file, "swiglu.");
   testing::golden_trial<tied_words>(file, "tied.");
   testing::golden_trial<grouped_window>(file, "window.");

@@ -27,20 +27,20 @@ constexpr auto layer(scope s, const Order& order, const At& at, const Mask& mask
                      const KeysOf& keys_of) {
   using In = shape<Embed>;
   using Out = shape<Heads, HeadDim>;
-  auto const embedded = s.input<"x", float, Batch, Pos, Embed>();
-  auto const x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, order, at);
-  auto const q = nn::linear<In, Out>(s / "q", x);
-  auto const k = nn::linear<In, Out>(s / "k", x);
-  auto const v = nn::linear<In, Out>(s / "v", x);
-  scope const own = s / "position";
-  auto const turned = order.template key<shape<Heads>, HeadDim>(own, k, at);
-  auto const [keys, values] = keys_of(turned, v);
-  auto const where = nn::positions_in_attention<Pos, Keys>(at, 0);
-  auto const products =
+  const auto embedded = s.input<"x", float, Batch, Pos, Embed>();
+  const auto x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, order, at);
+  const auto q = nn::linear<In, Out>(s / "q", x);
+  const auto k = nn::linear<In, Out>(s / "k", x);
+  const auto v = nn::linear<In, Out>(s / "v", x);
+  const scope own = s / "position";
+  const auto turned = order.template key<shape<Heads>, HeadDim>(own, k, at);
+  const auto [keys, values] = keys_of(turned, v);
+  const auto where = nn::positions_in_attention<Pos, Keys>(at, 0);
+  const auto products =
       nn::dot_product_score<HeadDim>(order.template query<shape<Heads>, HeadDim>(own, q, at), keys);
-  auto const scores = products + order.template scores<shape<Heads>, HeadDim>(own, q, where);
-  auto const seen = nn::attention<Keys>(scores, values, mask);
-  auto const y =
+  const auto scores = products + order.template scores<shape<Heads>, HeadDim>(own, q, where);
+  const auto seen = nn::attention<Keys>(scores, values, mask);
+  const auto y =
       seen.output + order.template values<shape<Heads>, HeadDim>(own, seen.weights, where);
   return broadcast<Batch, Pos, Heads, HeadDim>(y);  // the axes in the same order
 }
@@ -57,7 +57,7 @@ struct whole {
 template <class Order>
 struct in_parts {
   constexpr auto operator()(scope s) const {
-    auto const at = nn::decode_state<Pos, Batch>(s / "decoding");
+    const auto at = nn::decode_state<Pos, Batch>(s / "decoding");
     return layer<Cache>(
         s, Order{}, nn::position_ids(at), nn::causal_cache_mask<Cache>(at),
         [&](const auto& k, const auto& v) { return nn::kv_cache<Cache>(s / "cache", at, k, v); });
@@ -79,33 +79,33 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_sequence_in_parts_with_a_cache_matches_the_whole
   for (std::size_t i = 0; i < x.size(); ++i)
     x.data()[i] = std::sin(static_cast<float>(i * i % 1009));
 
-  auto const g = weft::testing::plain_graph<inference<whole<Order>>>();
+  const auto g = weft::testing::plain_graph<inference<whole<Order>>>();
   reference::lengths of;
   of.set<Pos>(whole_length);
   reference::bindings given;
   given.inputs["x"].assign(x.begin(), x.end());
   for (std::size_t i = 0; i < net.parameters().count(); ++i) {
-    auto const p = net.parameters()[i];
+    const auto p = net.parameters()[i];
     given.parameters[std::string(p.name)].assign(p.values.begin(), p.values.end());
   }
-  auto const [all, bounds] = weft::testing::evaluate_with_bounds(*g, of, given);
-  auto const expected = reference::result(*g, all).data;
-  double const bound = bounds[static_cast<std::size_t>(g->outputs[0].node)];
-  auto const [least, most] = std::minmax_element(expected.begin(), expected.end());
+  const auto [all, bounds] = weft::testing::evaluate_with_bounds(*g, of, given);
+  const auto expected = reference::result(*g, all).data;
+  const double bound = bounds[static_cast<std::size_t>(g->outputs[0].node)];
+  const auto [least, most] = std::minmax_element(expected.begin(), expected.end());
   BOOST_TEST_REQUIRE(bound < 0.01 * std::max(-*least, *most));
 
   std::size_t done = 0;
-  for (std::size_t const rows : {4u, 1u, 1u, 3u}) {
+  for (const std::size_t rows : {4u, 1u, 1u, 3u}) {
     array<float, Batch, Pos, Embed> part(rows);
     for (std::size_t b = 0; b < batch; ++b)
       for (std::size_t p = 0; p < rows; ++p)
         for (std::size_t e = 0; e < Embed::extent; ++e) part(b, p, e) = x(b, done + p, e);
-    auto const y = net(arg<"x">(part)).template get<"result">();
+    const auto y = net(arg<"x">(part)).template get<"result">();
     for (std::size_t b = 0; b < batch; ++b)
       for (std::size_t p = 0; p < rows; ++p)
         for (std::size_t h = 0; h < Heads::extent; ++h)
           for (std::size_t d = 0; d < HeadDim::extent; ++d) {
-            std::size_t const i =
+            const std::size_t i =
                 ((b * whole_length + done + p) * Heads::extent + h) * HeadDim::extent + d;
             BOOST_TEST(
                 std::abs(static_cast<double>(y(b, p, h, d)) - expected[i]) <= bound,

@@ -18,9 +18,9 @@ struct HeadDim : axis<8> {};
 template <class Order>
 struct layer {
   constexpr auto operator()(scope s) const {
-    Order const order;
-    auto const embedded = s.input<"x", float, Batch, Pos, Embed>();
-    auto const x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, order);
+    const Order order;
+    const auto embedded = s.input<"x", float, Batch, Pos, Embed>();
+    const auto x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, order);
     return nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, {}, {}, order).output;
   }
 };
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(encodings_cost_what_their_formulas_say) {
   BOOST_TEST(more_flops<position::learned_rotary<>> <= 2 * 3 * numbers + sines);
 
   // One addition per score, and computing the bias, once for all sequences.
-  for (double const more : {more_flops<position::alibi>, more_flops<position::learned_alibi>,
+  for (const double more : {more_flops<position::alibi>, more_flops<position::learned_alibi>,
                             more_flops<position::t5<>>}) {
     BOOST_TEST(more >= scores);
     BOOST_TEST(more <= scores + 6 * pairs);
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(encodings_cost_what_their_formulas_say) {
 
   // Products of queries with the vectors of 5 distances, and of weights, summed by distance, with 5
   // more. Vectors of all pairs would take 2 scores * HeadDim for each.
-  double const products = 2 * 5 * numbers;
+  const double products = 2 * 5 * numbers;
   BOOST_TEST(more_flops<position::shaw_keys<2>> >= products);
   BOOST_TEST(more_flops<position::shaw_keys<2>> <= products + 2 * scores);
   BOOST_TEST(more_flops<position::shaw<2>> >= 2 * products);

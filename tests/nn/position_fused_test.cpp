@@ -23,12 +23,12 @@ struct HeadDim : axis<4> {};
 template <class Order, class HeadsOf, bool Causal>
 struct layer {
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Batch, Pos, Embed>();
-    auto const attend = [&](const auto& mask) {
+    const auto x = s.input<"x", float, Batch, Pos, Embed>();
+    const auto attend = [&](const auto& mask) {
       return nn::self_attention<Pos, KeyPos, Embed, HeadsOf, HeadDim>(s, x, mask, {}, Order{})
           .output;
     };
-    auto const y = [&] {
+    const auto y = [&] {
       if constexpr (Causal)
         return attend(nn::causal<Pos, KeyPos>());
       else
@@ -48,8 +48,8 @@ bool has_pairs(const graph& g) {
 }
 template <class Model>
 bool is_fused() {
-  auto const forward = compiled_graph<inference<Model, "loss">>();
-  auto const backward = compiled_graph<training<Model, "loss">>();
+  const auto forward = compiled_graph<inference<Model, "loss">>();
+  const auto backward = compiled_graph<training<Model, "loss">>();
   return count(*forward, op::attention) == 1 && !has_pairs<KeyPos>(*forward) &&
          count(*backward, op::attention) == 1 && count(*backward, op::attention_adjoint) == 1 &&
          !has_pairs<KeyPos>(*backward);
@@ -65,20 +65,20 @@ struct Cache : axis<up_to<90>> {};
 template <class Order>
 struct part {
   constexpr auto operator()(scope s) const {
-    Order const order;
-    auto const q = s.input<"q", float, Batch, Pos, Heads, HeadDim>();
-    auto const k = s.input<"k", float, Batch, Pos, Heads, HeadDim>();
-    auto const at = nn::decode_state<Pos, Batch>(s / "decoding");
-    auto const where = nn::positions_in_attention<Pos, Cache>(nn::position_ids(at), 0);
-    auto const past = nn::kv_cache<Cache>(s / "cache", at, k, k);
-    auto const scores = nn::dot_product_score<HeadDim>(q, past.keys) +
+    const Order order;
+    const auto q = s.input<"q", float, Batch, Pos, Heads, HeadDim>();
+    const auto k = s.input<"k", float, Batch, Pos, Heads, HeadDim>();
+    const auto at = nn::decode_state<Pos, Batch>(s / "decoding");
+    const auto where = nn::positions_in_attention<Pos, Cache>(nn::position_ids(at), 0);
+    const auto past = nn::kv_cache<Cache>(s / "cache", at, k, k);
+    const auto scores = nn::dot_product_score<HeadDim>(q, past.keys) +
                         order.template scores<shape<Heads>, HeadDim>(s, q, where);
     return nn::attention<Cache>(scores, past.values, nn::causal_cache_mask<Cache>(at)).output;
   }
 };
 template <class Order>
 bool part_is_fused() {
-  auto const g = compiled_graph<inference<part<Order>>>();
+  const auto g = compiled_graph<inference<part<Order>>>();
   return count(*g, op::attention) == 1 && !has_pairs<Cache>(*g);
 }
 

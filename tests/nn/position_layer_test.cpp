@@ -23,10 +23,10 @@ struct HeadDim : axis<4> {};
 template <class Order, class HeadsOf>
 struct layer {
   constexpr auto operator()(scope s) const {
-    Order const order;
-    auto const embedded = s.input<"x", float, Batch, Pos, Embed>();
-    auto const x = nn::add_positions<Pos, Embed>(s / "position", embedded, order);
-    auto const y = nn::self_attention<Pos, KeyPos, Embed, HeadsOf, HeadDim>(
+    const Order order;
+    const auto embedded = s.input<"x", float, Batch, Pos, Embed>();
+    const auto x = nn::add_positions<Pos, Embed>(s / "position", embedded, order);
+    const auto y = nn::self_attention<Pos, KeyPos, Embed, HeadsOf, HeadDim>(
                        s, x, nn::causal<Pos, KeyPos>(), {.bias = false}, order)
                        .output;
     return results(as<"loss">(sum<Batch, Pos, Embed>(y * y)));
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_SUITE(position_layers, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(attention_with_each_encoding_matches_the_reference, Order,
                               encodings_of_runs) {
-  for (int const n : {0, 1, 7}) layer_trial<training<layer<Order, Heads>, "loss">>(n);
+  for (const int n : {0, 1, 7}) layer_trial<training<layer<Order, Heads>, "loss">>(n);
 }
 
 // Encodings whose terms differ between heads.

@@ -24,11 +24,11 @@ struct Hidden : axis<3> {};
 template <class Order>
 struct layer {
   constexpr auto operator()(scope s) const {
-    auto const x = s.param<"x", Batch, Pos, Embed>();
-    auto const y = nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
+    const auto x = s.param<"x", Batch, Pos, Embed>();
+    const auto y = nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
                        s, x, {}, {.activation = nn::activation::relu}, Order{})
                        .output;
-    auto const cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
+    const auto cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
     return results(as<"loss">(sum<Batch, Pos, Embed>(y * cotangent)), as<"y">(y));
   }
 };
@@ -45,7 +45,7 @@ struct Distance : axis<401> {};
 struct buckets {
   constexpr auto operator()(scope s) const {
     // A tensor of the graph, not a fragment.
-    auto const distance = positions<Distance>() + s.input<"from", std::int32_t>();
+    const auto distance = positions<Distance>() + s.input<"from", std::int32_t>();
     return results(as<"buckets">(nn::t5_bucket<32, 128>(distance)),
                    as<"causal_buckets">(nn::t5_bucket<32, 128>(distance, {.causal = true})));
   }
@@ -60,7 +60,7 @@ tensor_file stored() {
 BOOST_AUTO_TEST_SUITE(position_pytorch, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(encoder_layers_with_position_encodings_match_pytorch) {
-  auto const file = stored();
+  const auto file = stored();
   golden_trial<layer<position::rotary<>>>(file, "rotary_halves.");
   golden_trial<layer<position::rotary<rotary_pairs::interleaved>>>(file, "rotary_neighbours.");
   golden_trial<layer<position::learned_rotary<>>>(file, "learned_rotary.");
@@ -78,11 +78,11 @@ BOOST_AUTO_TEST_CASE(encoder_layers_with_position_encodings_match_pytorch) {
 }
 
 BOOST_AUTO_TEST_CASE(buckets_of_distances_match_t5) {
-  auto const file = stored();
+  const auto file = stored();
   module<buckets> net;
-  auto const all = net(arg<"from">(-200));
-  auto const check = [&](const auto& got, const char* name) {
-    auto const expected = file[name].values<double>();
+  const auto all = net(arg<"from">(-200));
+  const auto check = [&](const auto& got, const char* name) {
+    const auto expected = file[name].values<double>();
     for (std::size_t d = 0; d < Distance::extent; ++d)
       BOOST_TEST(got(d) == static_cast<int>(expected[d]),
                  name << " of " << static_cast<int>(d) - 200);

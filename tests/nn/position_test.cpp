@@ -68,7 +68,7 @@ struct rotations {
 template <class Order>
 struct added {
   constexpr auto operator()(weft::scope s) const {
-    auto const zeros = s.input<"zeros", float, Pos, Five>();
+    const auto zeros = s.input<"zeros", float, Pos, Five>();
     return weft::nn::add_positions<Pos, Five>(s, zeros, Order{});
   }
 };
@@ -85,8 +85,8 @@ struct Many : weft::axis<Size> {};
 
 struct dropped {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Pos, Five>();
-    auto const y = weft::nn::add_positions<Pos, Five>(s, x, weft::nn::position::sinusoidal(), 0.1);
+    const auto x = s.input<"x", float, Pos, Five>();
+    const auto y = weft::nn::add_positions<Pos, Five>(s, x, weft::nn::position::sinusoidal(), 0.1);
     return weft::as<"loss">(weft::sum<Pos, Five>(y));
   }
 };
@@ -112,13 +112,13 @@ double angle_tolerance(std::size_t t) {
 
 BOOST_AUTO_TEST_CASE(sinusoids_match_the_formula_of_the_paper) {
   weft::module<absolute, "four", "odd", "base", "learned"> net;
-  auto const all = net(weft::arg<"x">(weft::array<float, Pos>(40)));
-  auto const check = [](const auto& p, std::size_t size, double base) {
+  const auto all = net(weft::arg<"x">(weft::array<float, Pos>(40)));
+  const auto check = [](const auto& p, std::size_t size, double base) {
     for (std::size_t t = 0; t < 40; ++t)
       for (std::size_t i = 0; i < size; ++i) {
-        double const pair = static_cast<double>(i / 2 * 2) / static_cast<double>(size);
-        double const angle = static_cast<double>(t) * std::pow(base, -pair);
-        double const expected = i % 2 == 0 ? std::sin(angle) : std::cos(angle);
+        const double pair = static_cast<double>(i / 2 * 2) / static_cast<double>(size);
+        const double angle = static_cast<double>(t) * std::pow(base, -pair);
+        const double expected = i % 2 == 0 ? std::sin(angle) : std::cos(angle);
         BOOST_TEST(std::abs(static_cast<double>(p(t, i)) - expected) <= angle_tolerance(t),
                    "p(" << t << ", " << i << ") is " << p(t, i) << ", not " << expected);
       }
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(rotations_match_the_formulas_of_the_papers) {
     q.data()[i] = std::sin(static_cast<float>(i * i % 1009));
   weft::array<std::int32_t, Batch, Pos> at(40);
   for (std::size_t i = 0; i < at.size(); ++i) at.data()[i] = static_cast<int>(7 * i % 53);
-  auto const all = net(weft::arg<"q">(q), weft::arg<"at">(at));
+  const auto all = net(weft::arg<"q">(q), weft::arg<"at">(at));
 
   struct rotation {
     std::size_t size;
@@ -147,33 +147,33 @@ BOOST_AUTO_TEST_CASE(rotations_match_the_formulas_of_the_papers) {
     double base = 10000, slower = 1, ntk = 1;
     bool yarn = false;  // a length of 64, scaled by 4
   };
-  auto const check = [&](const auto& got, const rotation& r) {
-    auto const frequency = [&](std::size_t j) {
-      double const size = static_cast<double>(r.size), pair = static_cast<double>(2 * j) / size;
-      double const base = r.base * std::pow(r.ntk, size / (size - 2));
-      double const w = std::pow(base, -pair);
+  const auto check = [&](const auto& got, const rotation& r) {
+    const auto frequency = [&](std::size_t j) {
+      const double size = static_cast<double>(r.size), pair = static_cast<double>(2 * j) / size;
+      const double base = r.base * std::pow(r.ntk, size / (size - 2));
+      const double w = std::pow(base, -pair);
       if (!r.yarn) return w / r.slower;
-      auto const turning = [&](double turns) {  // the index of the pair that turns so often
+      const auto turning = [&](double turns) {  // the index of the pair that turns so often
         return size * std::log(64 / (2 * std::numbers::pi * turns)) / (2 * std::log(r.base));
       };
-      double const low = std::max(std::floor(turning(32)), 0.), high = std::ceil(turning(1));
-      double const ramp = std::clamp((static_cast<double>(j) - low) / (high - low), 0., 1.);
+      const double low = std::max(std::floor(turning(32)), 0.), high = std::ceil(turning(1));
+      const double ramp = std::clamp((static_cast<double>(j) - low) / (high - low), 0., 1.);
       return ramp * w / 4 + (1 - ramp) * w;
     };
-    double const stretch = r.yarn ? 0.1 * std::log(4.) + 1 : 1;
+    const double stretch = r.yarn ? 0.1 * std::log(4.) + 1 : 1;
     double worst = 0;
     for (std::size_t b = 0; b < 2; ++b)
       for (std::size_t t = 0; t < 40; ++t)
         for (std::size_t h = 0; h < 3; ++h) {
-          auto const x = [&](std::size_t d) { return static_cast<double>(q(b, t, h, d)); };
-          auto const off = [&](std::size_t d, double expected) {
+          const auto x = [&](std::size_t d) { return static_cast<double>(q(b, t, h, d)); };
+          const auto off = [&](std::size_t d, double expected) {
             worst = weft::testing::greater_error(
                 worst, std::abs(static_cast<double>(got(b, t, h, d)) - expected));
           };
           for (std::size_t j = 0; j < r.size / 2; ++j) {
-            std::size_t const a = r.neighbours ? 2 * j : j,
+            const std::size_t a = r.neighbours ? 2 * j : j,
                               c = r.neighbours ? a + 1 : a + r.size / 2;
-            double const angle = (r.given ? at(b, t) : static_cast<double>(t)) * frequency(j);
+            const double angle = (r.given ? at(b, t) : static_cast<double>(t)) * frequency(j);
             off(a, stretch * (x(a) * std::cos(angle) - x(c) * std::sin(angle)));
             off(c, stretch * (x(c) * std::cos(angle) + x(a) * std::sin(angle)));
           }
@@ -200,9 +200,9 @@ BOOST_AUTO_TEST_CASE(scores_of_rotated_vectors_depend_on_the_distance_alone) {
       for (std::size_t h = 0; h < 3; ++h)
         for (std::size_t d = 0; d < 20; ++d)  // the same at every position
           q(b, t, h, d) = static_cast<float>(std::sin(static_cast<double>(7 * d + 3 * h + b + 1)));
-  auto const all = net(weft::arg<"q">(q));
-  auto const check = [](const auto& x) {
-    auto const score = [&](std::size_t m, std::size_t n) {
+  const auto all = net(weft::arg<"q">(q));
+  const auto check = [](const auto& x) {
+    const auto score = [&](std::size_t m, std::size_t n) {
       double sum = 0;
       for (std::size_t d = 0; d < 20; ++d)
         sum += static_cast<double>(x(0, m, 0, d)) * static_cast<double>(x(1, n, 0, d));
@@ -222,11 +222,11 @@ BOOST_AUTO_TEST_CASE(scores_of_rotated_vectors_depend_on_the_distance_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(naive_encodings_are_the_index_and_the_relative_index) {
-  weft::array<float, Pos, Five> const zeros(10);
+  const weft::array<float, Pos, Five> zeros(10);
   weft::module<added<weft::nn::position::index>> index;
   weft::module<added<weft::nn::position::relative_index<>>> share;
-  auto const of_index = index(weft::arg<"zeros">(zeros));
-  auto const of_share = share(weft::arg<"zeros">(zeros));
+  const auto of_index = index(weft::arg<"zeros">(zeros));
+  const auto of_share = share(weft::arg<"zeros">(zeros));
   for (std::size_t t = 0; t < 10; ++t)
     for (std::size_t i = 0; i < 5; ++i) {
       BOOST_TEST(of_index.get<"result">()(t, i) == static_cast<float>(t));
@@ -235,11 +235,11 @@ BOOST_AUTO_TEST_CASE(naive_encodings_are_the_index_and_the_relative_index) {
 }
 
 BOOST_AUTO_TEST_CASE(learned_encodings_are_rows_of_the_table_and_nothing_lies_beyond_it) {
-  weft::array<float, Pos, Five> const zeros(10), some(6);
+  const weft::array<float, Pos, Five> zeros(10), some(6);
   weft::module<added<weft::nn::position::learned<>>> all;
   weft::module<added<weft::nn::position::learned<Table>>> six;
-  auto const of_all = all(weft::arg<"zeros">(zeros));
-  auto const of_six = six(weft::arg<"zeros">(some));
+  const auto of_all = all(weft::arg<"zeros">(zeros));
+  const auto of_six = six(weft::arg<"zeros">(some));
   for (std::size_t t = 0; t < 10; ++t)
     for (std::size_t i = 0; i < 5; ++i) {
       BOOST_TEST(of_all.get<"result">()(t, i) == all.parameters()[0].values[5 * t + i]);
@@ -252,12 +252,12 @@ BOOST_AUTO_TEST_CASE(learned_encodings_are_rows_of_the_table_and_nothing_lies_be
 // Press et al. 2022, section 3: 2^(-8/n), 2^(-16/n), …; the rule of their code for other n is
 // written out here for 3, 6 and 12.
 BOOST_AUTO_TEST_CASE(slopes_match_alibi) {
-  auto const check = [](auto model, const std::vector<double>& exponents) {
+  const auto check = [](auto model, const std::vector<double>& exponents) {
     weft::module<decltype(model)> net;
-    auto const got = net().template get<"result">();
+    const auto got = net().template get<"result">();
     BOOST_TEST_REQUIRE(got.size() == exponents.size());
     for (std::size_t h = 0; h < exponents.size(); ++h) {
-      double const expected = std::exp2(-exponents[h]);
+      const double expected = std::exp2(-exponents[h]);
       BOOST_TEST(std::abs(static_cast<double>(got.data()[h]) - expected) <=
                  8 * (1 + exponents[h]) * 0x1p-24 * expected);
     }

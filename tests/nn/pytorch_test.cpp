@@ -37,9 +37,9 @@ constexpr auto loss_of(scope s, const X& y) {
 
 struct padded {
   constexpr auto operator()(scope s) const {
-    auto const query = s.param<"query", Batch, Pos, Embed>();
-    auto const lengths = s.input<"lengths", std::int32_t, Batch>();
-    auto const seen = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, query, lengths);
+    const auto query = s.param<"query", Batch, Pos, Embed>();
+    const auto lengths = s.input<"lengths", std::int32_t, Batch>();
+    const auto seen = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, query, lengths);
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(mean<Heads>(seen.weights)));
   }
@@ -58,9 +58,9 @@ constexpr given given_in(scope s) {
 
 struct of_sizes {
   constexpr auto operator()(scope s) const {
-    auto const [query, key, value] = given_in(s);
-    auto const mask = s.input<"mask", std::int32_t, Pos, Unit>() != 0;
-    auto const seen =
+    const auto [query, key, value] = given_in(s);
+    const auto mask = s.input<"mask", std::int32_t, Pos, Unit>() != 0;
+    const auto seen =
         nn::multi_head_attention<Unit, sizes, Heads, HeadDim>(s, query, key, value, mask);
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(seen.weights));
@@ -69,9 +69,9 @@ struct of_sizes {
 
 struct with_zero_key {
   constexpr auto operator()(scope s) const {
-    auto const [query, key, value] = given_in(s);
-    auto const bias = s.input<"bias", float, Pos, Unit>();
-    auto const seen = nn::multi_head_attention<Unit, sizes, Heads, HeadDim>(
+    const auto [query, key, value] = given_in(s);
+    const auto bias = s.input<"bias", float, Pos, Unit>();
+    const auto seen = nn::multi_head_attention<Unit, sizes, Heads, HeadDim>(
         s, query, key, value, bias, {.bias = false, .zero_key = true});
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(seen.weights));
@@ -80,11 +80,11 @@ struct with_zero_key {
 
 struct by_head {
   constexpr auto operator()(scope s) const {
-    auto const query = s.param<"query", Batch, Pos, Embed>();
-    auto const key = s.param<"key", Batch, Unit, Embed>();
-    auto const mask = nn::masks(s.input<"bias", float, Batch, Heads, Pos, Unit>(),
+    const auto query = s.param<"query", Batch, Pos, Embed>();
+    const auto key = s.param<"key", Batch, Unit, Embed>();
+    const auto mask = nn::masks(s.input<"bias", float, Batch, Heads, Pos, Unit>(),
                                 s.input<"lengths", std::int32_t, Batch>());
-    auto const seen = nn::multi_head_attention<Unit, Embed, Heads, HeadDim>(s, query, key, key,
+    const auto seen = nn::multi_head_attention<Unit, Embed, Heads, HeadDim>(s, query, key, key,
                                                                             mask, {.bias = false});
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(seen.weights));
@@ -105,8 +105,8 @@ constexpr nn::transformer_options options(nn::activation activation, bool norm_f
 template <nn::activation Activation, bool NormFirst>
 struct encoder_block {
   constexpr auto operator()(scope s) const {
-    auto const x = s.param<"x", Batch, Memory, Width>();
-    auto const y =
+    const auto x = s.param<"x", Batch, Memory, Width>();
+    const auto y =
         nn::encoder_block<Memory, MemoryKey, Width, Heads, Dim, Hidden>(
             s, x, s.input<"lengths", std::int32_t, Batch>(), options(Activation, NormFirst))
             .output;
@@ -117,9 +117,9 @@ struct encoder_block {
 template <nn::activation Activation, bool NormFirst>
 struct decoder_block {
   constexpr auto operator()(scope s) const {
-    auto const x = s.param<"x", Batch, Pos, Width>();
-    auto const memory = s.param<"memory", Batch, Memory, Width>();
-    auto const y = nn::decoder_block<Pos, KeyPos, Memory, Width, Heads, Dim, Hidden>(
+    const auto x = s.param<"x", Batch, Pos, Width>();
+    const auto memory = s.param<"memory", Batch, Memory, Width>();
+    const auto y = nn::decoder_block<Pos, KeyPos, Memory, Width, Heads, Dim, Hidden>(
                        s, x, memory, nn::causal<Pos, KeyPos>(),
                        s.input<"lengths", std::int32_t, Batch>(), options(Activation, NormFirst))
                        .output;
@@ -130,10 +130,10 @@ struct decoder_block {
 template <nn::activation Activation, bool NormFirst>
 struct transformer {
   constexpr auto operator()(scope s) const {
-    auto const source = s.param<"source", Batch, Memory, Width>();
-    auto const target = s.param<"target", Batch, Pos, Width>();
-    auto const lengths = s.input<"lengths", std::int32_t, Batch>();
-    auto const y = nn::transformer<Memory, MemoryKey, Pos, KeyPos, Width, Heads, Dim, Hidden>(
+    const auto source = s.param<"source", Batch, Memory, Width>();
+    const auto target = s.param<"target", Batch, Pos, Width>();
+    const auto lengths = s.input<"lengths", std::int32_t, Batch>();
+    const auto y = nn::transformer<Memory, MemoryKey, Pos, KeyPos, Width, Heads, Dim, Hidden>(
                        s, source, target, 2, 2, lengths, nn::causal<Pos, KeyPos>(), lengths,
                        options(Activation, NormFirst))
                        .output;
@@ -150,8 +150,8 @@ struct encoder_layer {
   struct Hidden : axis<33> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.param<"x", Batch, Pos, Embed>();
-    auto const y = nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x).output;
+    const auto x = s.param<"x", Batch, Pos, Embed>();
+    const auto y = nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x).output;
     return results(as<"loss">(loss_of(s, y)), as<"y">(y));
   }
 };
@@ -169,7 +169,7 @@ void all_options(const weft::tensor_file& file) {
 BOOST_AUTO_TEST_SUITE(pytorch)
 
 BOOST_AUTO_TEST_CASE(multi_head_attention_with_each_option_matches_pytorch) {
-  auto const file = stored("multi_head_attention");
+  const auto file = stored("multi_head_attention");
   check_reference<padded>(file, "padded.");
   golden_trial<of_sizes>(file, "sizes.");
   check_reference<with_zero_key>(file, "zero_key.");

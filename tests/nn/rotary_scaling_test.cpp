@@ -24,11 +24,11 @@ struct D256 : weft::axis<256> {};
 struct published {
   constexpr auto operator()(weft::scope s) const {
     using weft::as;
-    auto const at = s.input<"at", std::int32_t, Pos>();
-    auto const x64 = s.input<"x64", float, Pos, D64>();
-    auto const x128 = s.input<"x128", float, Pos, D128>();
-    auto const x256 = s.input<"x256", float, Pos, D256>();
-    nn::position::long_rotary<nn::rotary_pairs::half_split, 96> const phi({.factor = 32});
+    const auto at = s.input<"at", std::int32_t, Pos>();
+    const auto x64 = s.input<"x64", float, Pos, D64>();
+    const auto x128 = s.input<"x128", float, Pos, D128>();
+    const auto x256 = s.input<"x256", float, Pos, D256>();
+    const nn::position::long_rotary<nn::rotary_pairs::half_split, 96> phi({.factor = 32});
     return weft::results(
         as<"deepseek_v3">(nn::rotary<D64>(
             x64, at,
@@ -63,9 +63,9 @@ struct Four : weft::axis<4> {};
 
 struct lengthened {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Long, Four>();
-    nn::position::long_rotary<> const by({.factor = 2, .trained = 20});
-    auto const at = weft::positions<Long>();
+    const auto x = s.input<"x", float, Long, Four>();
+    const nn::position::long_rotary<> by({.factor = 2, .trained = 20});
+    const auto at = weft::positions<Long>();
     return weft::results(
         weft::as<"dynamic">(nn::rotary<Four>(x, at, {.scaling = nn::dynamic_scaling(2, 20)})),
         weft::as<"long">(by.query<weft::shape<>, Four>(s, x, at)));
@@ -83,13 +83,13 @@ auto pairs_of(std::size_t size = HeadDim::extent) {
 
 // Position 1 turns the pair (1, 0) by its frequency ω, to (m cos ω, m sin ω).
 void check(const auto& y, const std::string& name) {
-  weft::tensor_file const file(weft::testing::golden_file("rotary_scaling.safetensors"));
+  const weft::tensor_file file(weft::testing::golden_file("rotary_scaling.safetensors"));
   std::vector<double> expected = file[name].values<double>();
-  double const magnitude = expected.back();
+  const double magnitude = expected.back();
   expected.pop_back();
   for (std::size_t j = 0; j < expected.size(); ++j) {
-    auto const a = static_cast<double>(y(1, j)), b = static_cast<double>(y(1, j + expected.size()));
-    double const frequency = std::atan2(b, a);
+    const auto a = static_cast<double>(y(1, j)), b = static_cast<double>(y(1, j + expected.size()));
+    const double frequency = std::atan2(b, a);
     BOOST_TEST(std::abs(frequency - expected[j]) <= 1e-6 * expected[j],
                name << ": frequency " << j << " is " << frequency << ", not " << expected[j]);
     BOOST_TEST(std::abs(std::hypot(a, b) / magnitude - 1) <= 4 * 0x1p-24,
@@ -104,11 +104,11 @@ BOOST_AUTO_TEST_SUITE(rotary_scaling)
 
 BOOST_AUTO_TEST_CASE(frequencies_of_published_configurations_are_those_of_transformers) {
   weft::module<published> net;
-  auto const x64 = pairs_of<D64>();
-  auto const x128 = pairs_of<D128>();
-  auto const x256 = pairs_of<D256>();
-  std::vector<std::int32_t> const at{0, 1};
-  auto const y = net(weft::arg<"at">(at), weft::arg<"x64">(x64), weft::arg<"x128">(x128),
+  const auto x64 = pairs_of<D64>();
+  const auto x128 = pairs_of<D128>();
+  const auto x256 = pairs_of<D256>();
+  const std::vector<std::int32_t> at{0, 1};
+  const auto y = net(weft::arg<"at">(at), weft::arg<"x64">(x64), weft::arg<"x128">(x128),
                      weft::arg<"x256">(x256));
   check(y.get<"deepseek_v3">(), "deepseek_v3");
   check(y.get<"deepseek_v2">(), "deepseek_v2");
@@ -124,14 +124,14 @@ BOOST_AUTO_TEST_CASE(frequencies_of_published_configurations_are_those_of_transf
 }
 
 BOOST_AUTO_TEST_CASE(frequencies_that_depend_on_the_length_are_those_of_the_greatest_position) {
-  weft::tensor_file const file(weft::testing::golden_file("rotary_scaling.safetensors"));
+  const weft::tensor_file file(weft::testing::golden_file("rotary_scaling.safetensors"));
   weft::module<published, "dynamic", "phi_4_mini"> net;
-  std::vector<float> const factors = file["phi_4_mini_factors"].values<float>();
+  const std::vector<float> factors = file["phi_4_mini_factors"].values<float>();
   std::ranges::copy(factors, net.parameters().find("rope.long_factor").values.begin());
-  auto const x128 = pairs_of<D128>();
-  auto const x96 = pairs_of<D128>(96);
-  auto const run = [&](std::int32_t last, const auto& x) {
-    std::vector<std::int32_t> const at{last, 1};
+  const auto x128 = pairs_of<D128>();
+  const auto x96 = pairs_of<D128>(96);
+  const auto run = [&](std::int32_t last, const auto& x) {
+    const std::vector<std::int32_t> at{last, 1};
     return net(weft::arg<"at">(at), weft::arg<"x128">(x));
   };
   check(run(99, x128).get<"dynamic">(), "dynamic_short");

@@ -52,7 +52,7 @@ struct packed {
 
 template <class Model>
 constexpr bool is_fused_without_a_mask() {
-  graph const g = inference<Model, "y">::make();
+  const graph g = inference<Model, "y">::make();
   constexpr auto bit = [](attention_option o) { return 1u << static_cast<unsigned>(o); };
   for (int i = 0; i < g.count; ++i)
     if (g.nodes[i].kind == op::attention)
@@ -63,7 +63,7 @@ static_assert(is_fused_without_a_mask<packed<false>>());
 static_assert(is_fused_without_a_mask<packed<true>>());
 
 // The segments of the tests: one of them is empty, and the last positions are in none.
-std::vector<std::int32_t> const begins{0, 1, 140, 140, 143}, ends{1, 140, 140, 143, 170};
+const std::vector<std::int32_t> begins{0, 1, 140, 140, 143}, ends{1, 140, 140, 143, 170};
 constexpr std::size_t positions = 173;
 
 template <bool Causal>
@@ -71,19 +71,19 @@ void check_against_single_sequences() {
   module<packed<Causal>, "y", "mean"> many(3), one(many.parameters());
   std::vector<float> x(positions * 12);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
-  auto const all = many(arg<"x">(x), arg<"begins">(begins), arg<"ends">(ends));
-  auto const y = all.template get<"y">();
-  auto const mean = all.template get<"mean">();
+  const auto all = many(arg<"x">(x), arg<"begins">(begins), arg<"ends">(ends));
+  const auto y = all.template get<"y">();
+  const auto mean = all.template get<"mean">();
   float off = 0;
   for (std::size_t s = 0; s < begins.size(); ++s) {
-    auto const first = static_cast<std::size_t>(begins[s]);
-    std::size_t const count = static_cast<std::size_t>(ends[s]) - first;
-    std::vector<float> const own(x.begin() + std::ptrdiff_t(12 * first),
+    const auto first = static_cast<std::size_t>(begins[s]);
+    const std::size_t count = static_cast<std::size_t>(ends[s]) - first;
+    const std::vector<float> own(x.begin() + std::ptrdiff_t(12 * first),
                                  x.begin() + std::ptrdiff_t(12 * (first + count)));
-    std::vector<std::int32_t> const zero{0}, end{ends[s] - begins[s]};
-    auto const alone = one(arg<"x">(own), arg<"begins">(zero), arg<"ends">(end));
-    auto const of_one = alone.template get<"y">();
-    auto const mean_of_one = alone.template get<"mean">();
+    const std::vector<std::int32_t> zero{0}, end{ends[s] - begins[s]};
+    const auto alone = one(arg<"x">(own), arg<"begins">(zero), arg<"ends">(end));
+    const auto of_one = alone.template get<"y">();
+    const auto mean_of_one = alone.template get<"mean">();
     for (std::size_t h = 0; h < 3; ++h)
       for (std::size_t d = 0; d < 4; ++d) {
         for (std::size_t p = 0; p < count; ++p)

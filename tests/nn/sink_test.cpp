@@ -65,7 +65,7 @@ struct zero_key {
 
 template <class Model>
 constexpr bool is_fused_with_sink() {
-  graph const g = inference<Model, "y">::make();
+  const graph g = inference<Model, "y">::make();
   for (int i = 0; i < g.count; ++i)
     if (g.nodes[i].kind == op::attention) return has_option(g.nodes[i], attention_option::sink);
   return false;
@@ -81,12 +81,12 @@ BOOST_AUTO_TEST_SUITE(sink)
 
 BOOST_AUTO_TEST_CASE(weights_are_those_of_a_softmax_with_one_more_score) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> const scores{0.5f,      -1,        2,         -infinity,
+  const std::vector<float> scores{0.5f,      -1,        2,         -infinity,
                                   -infinity, -infinity, -infinity, -infinity};
-  std::vector<float> const sinks{1, 2};
+  const std::vector<float> sinks{1, 2};
   module<weights_alone> net(1);
-  auto const all = net(arg<"scores">(scores), arg<"sink">(sinks));
-  auto const weights = all.get<"weights">();
+  const auto all = net(arg<"scores">(scores), arg<"sink">(sinks));
+  const auto weights = all.get<"weights">();
   for (std::size_t b = 0; b < 2; ++b) {
     double total = std::exp(sinks[b]);
     for (std::size_t j = 0; j < 4; ++j) total += std::exp(double{scores[4 * b + j]});
@@ -102,9 +102,9 @@ BOOST_AUTO_TEST_CASE(fused_attention_with_a_sink_is_what_its_operations_compute_
   module<causal_attention<sink_of::heads>, "y", "weights"> unfused(fused.parameters());
   std::vector<float> x(2 * 40 * 12);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
-  auto const one = fused(arg<"x">(x));
-  auto const other = unfused(arg<"x">(x));
-  auto const y = one.get<"y">(), z = other.get<"y">();
+  const auto one = fused(arg<"x">(x));
+  const auto other = unfused(arg<"x">(x));
+  const auto y = one.get<"y">(), z = other.get<"y">();
   float off = 0;
   for (std::size_t b = 0; b < 2; ++b)
     for (std::size_t p = 0; p < 40; ++p)
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(fused_attention_with_a_sink_is_what_its_operations_compute_
 }
 
 BOOST_AUTO_TEST_CASE(fused_attention_with_a_sink_is_its_definition_with_gradients) {
-  for (int const pos : {0, 1, 3, 40}) {
+  for (const int pos : {0, 1, 3, 40}) {
     auto s = testing::lengths<Pos>(pos);
     s.tolerance = 1e-4;
     testing::trial<inference<causal_attention<sink_of::heads>, "y">>(s);

@@ -30,9 +30,9 @@ struct Key : axis<4> {};
 template <class... Axes>
 struct softmax_of {
   constexpr auto operator()(scope s) const {
-    auto const scores = s.param<"scores", Batch, Query, Key>();
-    auto const y = nn::masked_softmax<Key>(scores, s.input<"lengths", std::int32_t, Axes...>());
-    auto const cotangent = s.input<"cotangent", float, Batch, Query, Key>();
+    const auto scores = s.param<"scores", Batch, Query, Key>();
+    const auto y = nn::masked_softmax<Key>(scores, s.input<"lengths", std::int32_t, Axes...>());
+    const auto cotangent = s.input<"cotangent", float, Batch, Query, Key>();
     return results(as<"loss">(sum<Batch, Query, Key>(y * cotangent)), as<"y">(y));
   }
 };
@@ -44,10 +44,10 @@ struct batched_product {
   struct Columns : axis<6> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.param<"x", Batch, Rows, Inner>();
-    auto const y = s.param<"y", Batch, Inner, Columns>();
-    auto const product = dot<Inner>(x, y);
-    auto const cotangent = s.input<"cotangent", float, Batch, Rows, Columns>();
+    const auto x = s.param<"x", Batch, Rows, Inner>();
+    const auto y = s.param<"y", Batch, Inner, Columns>();
+    const auto product = dot<Inner>(x, y);
+    const auto cotangent = s.input<"cotangent", float, Batch, Rows, Columns>();
     return results(as<"loss">(sum<Batch, Rows, Columns>(product * cotangent)),
                    as<"product">(product));
   }
@@ -57,12 +57,12 @@ struct batched_product {
 template <class QueryDim, class KeyDim, class Score>
 struct attending {
   constexpr auto operator()(scope s) const {
-    auto const query = s.param<"query", Batch, Pos, QueryDim>();
-    auto const key = s.param<"key", Batch, KeyPos, KeyDim>();
-    auto const value = s.param<"value", Batch, KeyPos, ValueDim>();
-    auto const seen = nn::attention<KeyPos>(Score()(s, query, key), value,
+    const auto query = s.param<"query", Batch, Pos, QueryDim>();
+    const auto key = s.param<"key", Batch, KeyPos, KeyDim>();
+    const auto value = s.param<"value", Batch, KeyPos, ValueDim>();
+    const auto seen = nn::attention<KeyPos>(Score()(s, query, key), value,
                                             s.input<"lengths", std::int32_t, Batch>());
-    auto const cotangent = s.input<"cotangent", float, Batch, Pos, ValueDim>();
+    const auto cotangent = s.input<"cotangent", float, Batch, Pos, ValueDim>();
     return results(as<"loss">(sum<Batch, Pos, ValueDim>(seen.output * cotangent)),
                    as<"y">(seen.output), as<"weights">(seen.weights));
   }
@@ -102,11 +102,11 @@ struct multi_head {
   struct HeadDim : axis<20> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.param<"x", Batch, Pos, Embed>();
-    auto const y = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+    const auto x = s.param<"x", Batch, Pos, Embed>();
+    const auto y = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
                        s, x, s.input<"lengths", std::int32_t, Batch>(), {.bias = false})
                        .output;
-    auto const cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
+    const auto cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
     return results(as<"loss">(sum<Batch, Pos, Embed>(y * cotangent)), as<"y">(y));
   }
 };
@@ -116,10 +116,10 @@ struct multi_head {
 BOOST_AUTO_TEST_SUITE(textbook)
 
 BOOST_AUTO_TEST_CASE(masked_softmax_matches_pytorch_for_lengths_per_sequence_and_per_query) {
-  auto const file = stored("textbook");
+  const auto file = stored("textbook");
   check_reference<softmax_of<Batch>>(file, "softmax.");
   check_reference<softmax_of<Batch, Query>>(file, "softmax_of_queries.");
-  auto const s = check_reference<softmax_of<Batch, Query>>(file, "softmax_of_none.");
+  const auto s = check_reference<softmax_of<Batch, Query>>(file, "softmax_of_none.");
   weft::testing::trial<inference<softmax_of<Batch, Query>>>(s);
 }
 
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_batched_matrix_product_matches_pytorch) {
 }
 
 BOOST_AUTO_TEST_CASE(attention_with_each_score_function_matches_pytorch) {
-  auto const file = stored("textbook");
+  const auto file = stored("textbook");
   check_reference<attending<Two, Two, dot_product>>(file, "dot_product.");
   golden_trial<attending<Twenty, Two, additive>>(file, "additive.");
   check_reference<attending<Five, Three, bilinear>>(file, "bilinear.");
@@ -136,29 +136,29 @@ BOOST_AUTO_TEST_CASE(attention_with_each_score_function_matches_pytorch) {
 }
 
 BOOST_AUTO_TEST_CASE(multi_head_attention_of_100_units_in_5_heads_matches_pytorch) {
-  auto const file = stored("textbook_multi_head");
+  const auto file = stored("textbook_multi_head");
   weft::testing::settings s;
   s.tolerance = 1e-4;
   s.given["lengths"] = file["input.lengths"].values<double>();
   s.given["cotangent"] = file["input.cotangent"].values<double>();
-  auto const from_formula = [&](const char* name, std::size_t size, float times) {
-    for (float const x : golden::parameter_values(name, size))
+  const auto from_formula = [&](const char* name, std::size_t size, float times) {
+    for (const float x : golden::parameter_values(name, size))
       s.given[name].push_back(static_cast<double>(x * times));
   };
   from_formula("x", 800, 16);
   from_formula("in_proj_weight", 30000, 1);
   from_formula("out_proj.weight", 10000, 1);
 
-  auto const g = weft::testing::plain_graph<training<multi_head, "loss">>();
-  auto const forward = weft::testing::plain_graph<inference<multi_head>>();
-  weft::testing::expectation const with_gradients(*g, s), expected(*forward, s);
+  const auto g = weft::testing::plain_graph<training<multi_head, "loss">>();
+  const auto forward = weft::testing::plain_graph<inference<multi_head>>();
+  const weft::testing::expectation with_gradients(*g, s), expected(*forward, s);
   check_stored("y", reference::result(*forward, expected.values(), "y").data,
                file["output.y"].values<double>());
   check_stored("gradient of x", reference::gradient(*g, with_gradients.values(), "x").data,
                file["grad.x"].values<double>());
-  for (std::string const name : {"in_proj_weight", "out_proj.weight"}) {
-    auto const gradient = reference::gradient(*g, with_gradients.values(), name).data;
-    std::vector<double> const sums{
+  for (const std::string name : {"in_proj_weight", "out_proj.weight"}) {
+    const auto gradient = reference::gradient(*g, with_gradients.values(), name).data;
+    const std::vector<double> sums{
         std::accumulate(gradient.begin(), gradient.end(), 0.0),
         std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0)};
     check_stored("sums of " + name, sums, file["sums." + name].values<double>());
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(multi_head_attention_of_100_units_in_5_heads_matches_pytorc
   weft::testing::trial<inference<multi_head>>(s);
 
   std::ranges::fill(s.given["x"], 1);
-  weft::testing::expectation const ones(*forward, s);
+  const weft::testing::expectation ones(*forward, s);
   check_stored("y of ones", reference::result(*forward, ones.values(), "y").data,
                file["output.ones"].values<double>());
 }

@@ -60,8 +60,8 @@ BOOST_AUTO_TEST_CASE(contractions_of_fixed_axes_in_any_order_match_the_reference
 }
 
 BOOST_AUTO_TEST_CASE(contractions_of_run_time_lengths_match_the_reference) {
-  for (int const batch : {0, 1, 3})
-    for (int const pos : {0, 1, 7, 20})
+  for (const int batch : {0, 1, 3})
+    for (const int pos : {0, 1, 7, 20})
       weft::testing::trial<weft::inference<bounded>>(
           weft::testing::lengths<Batch, Pos>(batch, pos));
 }

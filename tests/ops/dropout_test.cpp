@@ -88,8 +88,8 @@ struct turned {
 // A result of the reference; tests below check that kernels drop the same elements.
 template <class Model>
 std::vector<double> sampled(std::string_view name, const settings& s) {
-  auto const g = weft::testing::plain_graph<sampling<Model>>();
-  weft::testing::expectation const e(*g, s);
+  const auto g = weft::testing::plain_graph<sampling<Model>>();
+  const weft::testing::expectation e(*g, s);
   return weft::reference::result(*g, e.values(), name).data;
 }
 settings ones(settings s, std::uint64_t seed = 0, std::uint64_t step = 0) {
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_dropout_match_central_differences_and_the_refe
   s.ranges["x"] = s.ranges["w"] = {0.1, 0.3};
   s.ranges["scale"] = {0.5, 1};
   weft::testing::check_gradients<block>(s);
-  for (int const pos : {0, 1, 7, 20}) {
+  for (const int pos : {0, 1, 7, 20}) {
     s.lengths = lengths<Pos>(pos).lengths;
     trial<weft::training<block, "loss">>(s);
   }
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_dropout_match_central_differences_and_the_refe
 }
 
 BOOST_AUTO_TEST_CASE(sampling_matches_the_reference_on_every_target_and_in_every_layout) {
-  for (int const pos : {0, 1, 3, 20}) {
+  for (const int pos : {0, 1, 3, 20}) {
     settings s = lengths<Batch, Pos>(2, pos);
     s.random = {0xfedcba9876543210, 0x123456789abc};
     trial<sampling<thrice>>(s);
@@ -132,33 +132,33 @@ BOOST_AUTO_TEST_CASE(dropout_is_the_identity_in_inference) {
 // The kept fraction of n independent draws is off by more than 5 deviations (of a normal
 // distribution) once in 1.7 million.
 BOOST_AUTO_TEST_CASE(the_fraction_of_dropped_elements_equals_the_rate) {
-  settings const s = ones(lengths<Batch, Pos>(3, 20));
-  for (auto const& [name, rate] : {std::pair{"first", 0.3}, {"second", 0.3}, {"third", 0.9}}) {
-    auto const y = sampled<thrice>(name, s);
+  const settings s = ones(lengths<Batch, Pos>(3, 20));
+  for (const auto& [name, rate] : {std::pair{"first", 0.3}, {"second", 0.3}, {"third", 0.9}}) {
+    const auto y = sampled<thrice>(name, s);
     double kept = 0;
-    for (double const v : y) {
+    for (const double v : y) {
       BOOST_TEST_REQUIRE((v == 0 || std::abs(v * (1 - rate) - 1) < 1e-6));
       kept += v != 0;
     }
-    auto const n = static_cast<double>(y.size());
+    const auto n = static_cast<double>(y.size());
     BOOST_TEST(std::abs(kept - n * (1 - rate)) <= 5 * std::sqrt(n * rate * (1 - rate)));
   }
 }
 
 // Both elements of a pair of independent draws are dropped with probability rate^2.
 BOOST_AUTO_TEST_CASE(masks_of_neighbours_steps_seeds_and_dropouts_are_independent) {
-  settings const s = ones(lengths<Batch, Pos>(3, 20));
-  auto const y = sampled<thrice>("first", s);
-  auto const check = [&](const std::vector<double>& a, std::size_t from, const std::string& what) {
+  const settings s = ones(lengths<Batch, Pos>(3, 20));
+  const auto y = sampled<thrice>("first", s);
+  const auto check = [&](const std::vector<double>& a, std::size_t from, const std::string& what) {
     double both = 0;
     for (std::size_t i = 0; i + from < y.size(); ++i) both += y[i] == 0 && a[i + from] == 0;
-    auto const n = static_cast<double>(y.size() - from);
-    double const p = 0.09;
+    const auto n = static_cast<double>(y.size() - from);
+    const double p = 0.09;
     // A pair shares a draw with two other pairs, with covariance rate^3 - rate^4 each.
-    double const variance = n * (p * (1 - p) + 2 * (0.027 - p * p));
+    const double variance = n * (p * (1 - p) + 2 * (0.027 - p * p));
     BOOST_TEST(std::abs(both - n * p) <= 5 * std::sqrt(variance), what);
   };
-  for (std::size_t const apart : {1u, 2u, 3u, 4u, 8u, 100u, 2000u})
+  for (const std::size_t apart : {1u, 2u, 3u, 4u, 8u, 100u, 2000u})
     check(y, apart, "neighbours " + std::to_string(apart) + " apart");
   check(sampled<thrice>("second", s), 0, "another dropout");
   check(sampled<thrice>("first", ones(s, 0, 1)), 0, "the next step");
@@ -168,12 +168,12 @@ BOOST_AUTO_TEST_CASE(masks_of_neighbours_steps_seeds_and_dropouts_are_independen
 }
 
 BOOST_AUTO_TEST_CASE(a_mask_does_not_depend_on_other_layers_or_on_lengths) {
-  settings const s = ones(lengths<Batch, Pos>(3, 20), 5, 6);
-  auto const y = sampled<thrice>("second", s);
+  const settings s = ones(lengths<Batch, Pos>(3, 20), 5, 6);
+  const auto y = sampled<thrice>("second", s);
   BOOST_TEST((y == sampled<thrice>("second", s)));
   BOOST_TEST((y != sampled<thrice>("first", s)));
   BOOST_TEST((y == sampled<amid_others>("second", s)), "what else the model has");
-  auto const shorter = sampled<thrice>("second", ones(lengths<Batch, Pos>(2, 4), 5, 6));
+  const auto shorter = sampled<thrice>("second", ones(lengths<Batch, Pos>(2, 4), 5, 6));
   for (std::size_t b = 0; b < 2; ++b)
     for (std::size_t i = 0; i < 4 * 100; ++i)
       BOOST_TEST_REQUIRE(shorter[b * 400 + i] == y[b * 2000 + i], "the axes' lengths");

@@ -73,7 +73,7 @@ struct special {
 settings special_numbers() {
   constexpr double inf = std::numeric_limits<double>::infinity();
   constexpr double denormal = 0x1p-140;
-  double const numbers[]{std::nan(""), 0, -0.0, inf, -inf, denormal, -denormal, 1, -0.5};
+  const double numbers[]{std::nan(""), 0, -0.0, inf, -inf, denormal, -denormal, 1, -0.5};
   settings s;
   for (std::size_t i = 0; i < 900; ++i)
     s.given["x"].push_back(numbers[(i / 100 < 7 ? i : i % 3 + 6) % 9]);  // some rows are finite
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(where_keeps_nan_from_gradients) {
 }
 
 BOOST_AUTO_TEST_CASE(constants_positions_and_run_time_lengths_match_the_reference) {
-  for (int const pos : {1, 7, 20}) trial<weft::inference<sources>>(lengths<Pos>(pos));
+  for (const int pos : {1, 7, 20}) trial<weft::inference<sources>>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(positions_and_masks_match_the_reference_at_length_0) {

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(gathered_rows_and_columns_match_the_reference) {
   settings s;
   s.ranges["ints"] = {0, 17};
   s.ranges["logits"] = {-3, 3};
-  for (int const pos : {0, 1, 20}) {
+  for (const int pos : {0, 1, 20}) {
     s.lengths = lengths<Batch, Pos>(2, pos).lengths;
     trial<weft::inference<picks>>(s);
   }
@@ -85,11 +85,11 @@ BOOST_AUTO_TEST_CASE(gathered_rows_and_columns_match_the_reference) {
 }
 
 BOOST_AUTO_TEST_CASE(gathering_from_a_run_time_length_matches_the_reference) {
-  for (int const memory : {1, 4, 6}) trial<weft::inference<remembered>>(lengths<Memory>(memory));
+  for (const int memory : {1, 4, 6}) trial<weft::inference<remembered>>(lengths<Memory>(memory));
 }
 
 BOOST_AUTO_TEST_CASE(segment_sums_match_the_reference) {
-  for (int const pos : {0, 1, 3, 20}) {
+  for (const int pos : {0, 1, 3, 20}) {
     auto s = lengths<Batch, Pos, Memory>(2, pos, 4);
     s.ranges["of_all"] = {0, 4};
     s.ranges["tokens"] = {0, 17};

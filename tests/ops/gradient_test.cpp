@@ -165,37 +165,37 @@ BOOST_AUTO_TEST_SUITE(gradients, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(gradients_of_arithmetic_where_and_broadcast_match_central_differences) {
   settings s;
-  for (auto const* name : {"p", "q", "r"}) s.ranges[name] = {0.4, 1.6};  // for the divisions
+  for (const auto* name : {"p", "q", "r"}) s.ranges[name] = {0.4, 1.6};  // for the divisions
   gradient_trial<arithmetic>(s);
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_reductions_match_central_differences) {
-  for (int const pos : {1, 4, 6}) gradient_trial<reductions>(lengths<Pos>(pos));
+  for (const int pos : {1, 4, 6}) gradient_trial<reductions>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_softmax_and_normalisations_match_central_differences) {
-  for (int const pos : {1, 4, 6}) gradient_trial<rows>(lengths<Pos>(pos));
+  for (const int pos : {1, 4, 6}) gradient_trial<rows>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_contractions_in_any_axis_order_match_central_differences) {
-  for (int const pos : {1, 4, 6}) gradient_trial<products>(lengths<Pos>(pos));
+  for (const int pos : {1, 4, 6}) gradient_trial<products>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_views_match_central_differences) {
-  for (int const pos : {4, 6}) gradient_trial<cuts>(lengths<Pos>(pos));
+  for (const int pos : {4, 6}) gradient_trial<cuts>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_concatenations_match_central_differences) {
-  for (int const past : {0, 3})
-    for (int const pos : {1, 4, 6}) gradient_trial<joins>(lengths<joins::Past, Pos>(past, pos));
+  for (const int past : {0, 3})
+    for (const int pos : {1, 4, 6}) gradient_trial<joins>(lengths<joins::Past, Pos>(past, pos));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_gather_match_central_differences) {
-  for (int const pos : {1, 4, 6}) gradient_trial<picks>(lengths<Pos>(pos));
+  for (const int pos : {1, 4, 6}) gradient_trial<picks>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_segment_sums_match_central_differences) {
-  for (int const pos : {0, 1, 4, 6}) {
+  for (const int pos : {0, 1, 4, 6}) {
     auto s = lengths<Pos>(pos);
     s.ranges["indices"] = {0, 4};
     gradient_trial<segments>(s);

@@ -30,11 +30,11 @@ struct Table : weft::axis<7> {};
 struct products {
   constexpr auto operator()(weft::scope s) const {
     using weft::dot;
-    auto const a = s.input<"a", float, N>(), ones = s.input<"ones", float, N>();
-    auto const a3 = weft::broadcast<Three>(a) * s.param<"three", Three>(weft::init::ones());
-    auto const a60 = weft::broadcast<Sixty>(a) * s.param<"sixty", Sixty>(weft::init::ones());
-    auto const by20 = s.input<"by20", float, N, Twenty>();
-    auto const inner20 = s.input<"inner20", float, Twenty, N>();
+    const auto a = s.input<"a", float, N>(), ones = s.input<"ones", float, N>();
+    const auto a3 = weft::broadcast<Three>(a) * s.param<"three", Three>(weft::init::ones());
+    const auto a60 = weft::broadcast<Sixty>(a) * s.param<"sixty", Sixty>(weft::init::ones());
+    const auto by20 = s.input<"by20", float, N, Twenty>();
+    const auto inner20 = s.input<"inner20", float, Twenty, N>();
     return weft::results(
         as<"vectors">(dot<N>(a, ones)), as<"vector, outer">(dot<N>(a, by20)),
         as<"vector, inner">(dot<N>(a, inner20)), as<"3 rows, outer">(dot<N>(a3, by20)),
@@ -47,7 +47,7 @@ struct products {
 // Weights of a long row, which freeze() packs.
 struct rows_of_weights {
   constexpr auto operator()(weft::scope s) const {
-    auto const w = s.param<"w", N, Twenty>(weft::init::ones());
+    const auto w = s.param<"w", N, Twenty>(weft::init::ones());
     return weft::results(as<"one">(weft::dot<N>(s.input<"a", float, N>(), w)),
                          as<"many">(weft::dot<N>(s.input<"a60", float, Sixty, N>(), w)));
   }
@@ -55,9 +55,9 @@ struct rows_of_weights {
 
 struct segments {
   constexpr auto operator()(weft::scope s) const {
-    auto const i = s.input<"i", std::int32_t, N>();
-    auto const a = s.input<"a", float, N>();
-    auto const by20 = s.input<"by20", float, N, Twenty>();
+    const auto i = s.input<"i", std::int32_t, N>();
+    const auto a = s.input<"a", float, N>();
+    const auto by20 = s.input<"by20", float, N, Twenty>();
     return weft::results(as<"elements">(weft::segment_sum<N, Table>(a, i)),
                          as<"rows">(weft::segment_sum<N, Table>(by20, i)));
   }
@@ -67,21 +67,21 @@ struct segments {
 struct gradients {
   constexpr auto operator()(weft::scope s) const {
     using weft::sum;
-    auto const a = s.input<"a", float, N>();
-    auto const i = s.input<"i", std::int32_t, N>();
-    auto const x = weft::broadcast<Three>(a) * s.input<"one", float, Three>();
-    auto const w = s.param<"w", Three, Twenty>(weft::init::zeros());
-    auto const wide = s.param<"wide", Three, Sixty>(weft::init::zeros());
-    auto const bias = s.param<"bias", Twenty>(weft::init::zeros());
-    auto const table = s.param<"table", Table, Twenty>(weft::init::zeros());
-    auto const y = weft::dot<Three>(x, w) + (weft::gather<Table>(table, i) + bias) * a;
+    const auto a = s.input<"a", float, N>();
+    const auto i = s.input<"i", std::int32_t, N>();
+    const auto x = weft::broadcast<Three>(a) * s.input<"one", float, Three>();
+    const auto w = s.param<"w", Three, Twenty>(weft::init::zeros());
+    const auto wide = s.param<"wide", Three, Sixty>(weft::init::zeros());
+    const auto bias = s.param<"bias", Twenty>(weft::init::zeros());
+    const auto table = s.param<"table", Table, Twenty>(weft::init::zeros());
+    const auto y = weft::dot<Three>(x, w) + (weft::gather<Table>(table, i) + bias) * a;
     return as<"loss">(sum<N, Twenty>(y) + sum<N, Sixty>(weft::dot<Three>(x, wide)));
   }
 };
 
 void check(const auto& sums, double expected, std::size_t chain, const std::string& what) {
-  auto const all = weft::array(sums);
-  for (float const x : all)
+  const auto all = weft::array(sums);
+  for (const float x : all)
     BOOST_TEST(std::abs(static_cast<double>(x) / expected - 1) * total <=
                    static_cast<double>(chain) + 2,  // and the result is rounded
                what << ": " << x << ", not " << expected);
@@ -107,12 +107,12 @@ struct arguments {
 BOOST_AUTO_TEST_SUITE(long_sums, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(products_lose_no_more_than_the_terms_of_one_chain) {
-  arguments const x;
+  const arguments x;
   weft::module<products> net;
   weft::kernels::on_every_target([&](const weft::kernels::table&) {
-    auto const r =
+    const auto r =
         net(arg<"a">(x.a), arg<"ones">(x.ones), arg<"by20">(x.by20), arg<"inner20">(x.inner20));
-    std::size_t const chain = weft::kernels::longest_chain(terms);
+    const std::size_t chain = weft::kernels::longest_chain(terms);
     check(r.get<"vectors">(), total, chain, "vectors");
     check(r.get<"vector, outer">(), total, chain, "vector, outer");
     check(r.get<"vector, inner">(), total, chain, "vector, inner");
@@ -125,15 +125,15 @@ BOOST_AUTO_TEST_CASE(products_lose_no_more_than_the_terms_of_one_chain) {
 }
 
 BOOST_AUTO_TEST_CASE(packed_products_lose_no_more_than_the_terms_of_one_chain) {
-  arguments const x;
+  const arguments x;
   weft::array<float, Sixty, N> a60(terms);
   for (std::size_t r = 0; r < 60; ++r)
     for (std::size_t t = 0; t < terms; ++t) a60(r, t) = x.a(t);
   weft::kernels::on_every_target([&](const weft::kernels::table&) {
-    for (auto const as : {weft::precision::float32, weft::precision::bfloat16}) {
+    for (const auto as : {weft::precision::float32, weft::precision::bfloat16}) {
       weft::module<rows_of_weights> net;
       net.freeze(as);
-      auto const r = net(arg<"a">(x.a), arg<"a60">(a60));
+      const auto r = net(arg<"a">(x.a), arg<"a60">(a60));
       check(r.get<"one">(), total, weft::kernels::longest_chain(terms), "one packed");
       check(r.get<"many">(), total, weft::kernels::longest_chain(terms), "many packed");
     }
@@ -145,11 +145,11 @@ BOOST_AUTO_TEST_CASE(segments_lose_no_more_than_the_terms_of_one_chain) {
   weft::module<segments> net;
   weft::kernels::on_every_target([&](const weft::kernels::table&) {
     x.by20(0, 3) = first;
-    auto const r = net(arg<"i">(x.i), arg<"a">(x.a), arg<"by20">(x.by20));
-    auto const elements = r.get<"elements">();
-    auto const rows = r.get<"rows">();
+    const auto r = net(arg<"i">(x.i), arg<"a">(x.a), arg<"by20">(x.by20));
+    const auto elements = r.get<"elements">();
+    const auto rows = r.get<"rows">();
     for (std::size_t t = 0; t < 7; ++t) {
-      double const of_first = t == 4 ? total : 0, of_ones = t == 4 ? terms : 0;
+      const double of_first = t == 4 ? total : 0, of_ones = t == 4 ? terms : 0;
       BOOST_TEST(std::abs(static_cast<double>(elements(t)) - of_first) <=
                  weft::kernels::max_chain_of_additions + 2);
       for (std::size_t c = 0; c < 20; ++c)
@@ -160,16 +160,16 @@ BOOST_AUTO_TEST_CASE(segments_lose_no_more_than_the_terms_of_one_chain) {
 }
 
 BOOST_AUTO_TEST_CASE(gradients_lose_no_more_than_the_terms_of_one_chain) {
-  arguments const x;
+  const arguments x;
   weft::array<float, Three> one;
   for (float& v : one) v = 1;
   weft::trainer<gradients> t;
   weft::kernels::on_every_target([&](const weft::kernels::table&) {
     t.gradients(arg<"a">(x.a), arg<"i">(x.i), arg<"one">(one));
-    auto const g = t.gradients_of_parameters();
-    std::size_t const chain = weft::kernels::longest_chain(terms);
-    for (auto const* name : {"w", "wide", "bias"})
-      for (float const v : g.find(name).values)
+    const auto g = t.gradients_of_parameters();
+    const std::size_t chain = weft::kernels::longest_chain(terms);
+    for (const auto* name : {"w", "wide", "bias"})
+      for (const float v : g.find(name).values)
         BOOST_TEST(std::abs(static_cast<double>(v) - total) <= static_cast<double>(chain) + 2,
                    name << ": " << v);
     for (std::size_t k = 0; k < 7 * 20; ++k)

@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(softmax_and_normalisations_along_fixed_axes_match_the_refer
 }
 
 BOOST_AUTO_TEST_CASE(softmax_and_normalisations_along_run_time_lengths_match_the_reference) {
-  for (int const pos : {0, 1, 2, 11, 20}) trial<weft::inference<bounded>>(wide(lengths<Pos>(pos)));
+  for (const int pos : {0, 1, 2, 11, 20}) trial<weft::inference<bounded>>(wide(lengths<Pos>(pos)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

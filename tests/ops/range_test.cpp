@@ -23,15 +23,15 @@ constexpr int exponents = 256, numbers = 12;
 struct N : weft::axis<exponents * numbers> {};
 
 float number(std::size_t i) {
-  int const exponent = static_cast<int>(i / numbers) - 127, which = static_cast<int>(i % numbers);
-  float const size = std::ldexp(1 + 0.166f * static_cast<float>(which % 6), exponent);
+  const int exponent = static_cast<int>(i / numbers) - 127, which = static_cast<int>(i % numbers);
+  const float size = std::ldexp(1 + 0.166f * static_cast<float>(which % 6), exponent);
   return std::isfinite(size) ? (which < 6 ? size : -size) : std::numeric_limits<float>::max();
 }
 
 template <class F>
 struct function {
   constexpr auto operator()(weft::scope s) const {
-    auto const y = F::of(s.param<"x", N>());
+    const auto y = F::of(s.param<"x", N>());
     return weft::results(as<"y">(y), as<"loss">(weft::sum<N>(y)));
   }
 };
@@ -39,17 +39,17 @@ struct function {
 template <class F>
 void check(const std::string& name, double absolute, double relative) {
   weft::trainer<function<F>> t;
-  auto const x = t.parameters().find("x").values;
+  const auto x = t.parameters().find("x").values;
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = number(i);
   on_every_target([&](const weft::kernels::table&) {
     t.gradients();
-    auto const slope = t.gradients_of_parameters().find("x").values;
+    const auto slope = t.gradients_of_parameters().find("x").values;
     weft::module<function<F>, "y"> net(t.parameters());
-    auto const y = net().template get<"y">();
+    const auto y = net().template get<"y">();
     std::size_t wrong = 0, first = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      auto const at = static_cast<double>(x[i]);
-      auto const right = [&](float got, double expected) {
+      const auto at = static_cast<double>(x[i]);
+      const auto right = [&](float got, double expected) {
         if (std::abs(expected) > static_cast<double>(std::numeric_limits<float>::max()))
           return got == std::copysign(HUGE_VALF, static_cast<float>(expected));
         if (std::isnan(expected)) return std::isnan(got);
@@ -142,10 +142,10 @@ struct Row : weft::axis<5> {};
 struct Length : weft::axis<100> {};
 struct normalized {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.param<"x", Row, Length>(weft::init::zeros());
-    auto const y = weft::normalize<Length>(x, 1e-5f);
-    auto const loss = weft::sum<Row, Length>(y * s.input<"g", float, Row, Length>());
-    auto const layer = weft::nn::layer_norm<Length>(s / "layer", x);
+    const auto x = s.param<"x", Row, Length>(weft::init::zeros());
+    const auto y = weft::normalize<Length>(x, 1e-5f);
+    const auto loss = weft::sum<Row, Length>(y * s.input<"g", float, Row, Length>());
+    const auto layer = weft::nn::layer_norm<Length>(s / "layer", x);
     return weft::results(as<"y">(y), as<"rms">(weft::nn::rms_norm<Length>(s / "rms", x)),
                          as<"layer">(layer), as<"loss">(loss));
   }
@@ -154,11 +154,11 @@ struct normalized {
 struct moments {
   double mean = 0, deviation = 0, root_mean_square = 0;
   explicit moments(std::span<const float> row) {
-    auto const n = static_cast<double>(row.size());
+    const auto n = static_cast<double>(row.size());
     double squares = 0, centered = 0;
-    for (float const x : row) mean += static_cast<double>(x) / n;
-    for (float const x : row) {
-      auto const v = static_cast<double>(x);
+    for (const float x : row) mean += static_cast<double>(x) / n;
+    for (const float x : row) {
+      const auto v = static_cast<double>(x);
       squares += v * v;
       centered += (v - mean) * (v - mean);
     }
@@ -170,7 +170,7 @@ struct moments {
 // Rows offset + scale * (-1 … 1): against double, a result may have some roundings of its own size.
 void check_normalisations(float offset, float scale) {
   weft::trainer<normalized> t;
-  auto const x = t.parameters().find("x").values;
+  const auto x = t.parameters().find("x").values;
   weft::array<float, Row, Length> g;
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = offset + scale * (static_cast<float>(i * (i / 100 + 1) % 101) / 50 - 1);
@@ -178,23 +178,23 @@ void check_normalisations(float offset, float scale) {
   }
   on_every_target([&](const weft::kernels::table&) {
     t.gradients(arg<"g">(g));
-    auto const slope = t.gradients_of_parameters().find("x").values;
+    const auto slope = t.gradients_of_parameters().find("x").values;
     weft::module<normalized, "y", "rms", "layer"> net(t.parameters());
-    auto const r = net();
-    auto const y = r.get<"y">(), rms = r.get<"rms">(), layer = r.get<"layer">();
+    const auto r = net();
+    const auto y = r.get<"y">(), rms = r.get<"rms">(), layer = r.get<"layer">();
     double worst = 0;
     for (std::size_t row = 0; row < 5; ++row) {
-      moments const m(std::span<const float>(x).subspan(100 * row, 100));
-      auto const at = [&](std::size_t i) { return static_cast<double>(x[100 * row + i]); };
+      const moments m(std::span<const float>(x).subspan(100 * row, 100));
+      const auto at = [&](std::size_t i) { return static_cast<double>(x[100 * row + i]); };
       double sum = 0, product = 0;
       for (std::size_t i = 0; i < 100; ++i) {
         sum += static_cast<double>(g(row, i)) / 100;
         product += static_cast<double>(g(row, i)) * (at(i) - m.mean) / m.deviation / 100;
       }
       for (std::size_t i = 0; i < 100; ++i) {
-        double const h = (at(i) - m.mean) / m.deviation;
-        double const of_x = (static_cast<double>(g(row, i)) - sum - h * product) / m.deviation;
-        for (double const e :
+        const double h = (at(i) - m.mean) / m.deviation;
+        const double of_x = (static_cast<double>(g(row, i)) - sum - h * product) / m.deviation;
+        for (const double e :
              {static_cast<double>(y(row, i)) - h, static_cast<double>(layer(row, i)) - h,
               static_cast<double>(rms(row, i)) - at(i) / m.root_mean_square,
               (static_cast<double>(slope[100 * row + i]) - of_x) * m.deviation})
@@ -224,8 +224,8 @@ BOOST_AUTO_TEST_CASE(functions_and_their_gradients_are_right_at_every_exponent) 
 }
 
 BOOST_AUTO_TEST_CASE(rows_that_are_far_from_0_or_huge_or_tiny_are_normalised) {
-  for (float const offset : {0.f, 1.f, 1e4f, -1e6f})
-    for (float const scale : {1e-3f, 1.f, 1e3f}) check_normalisations(offset, scale);
+  for (const float offset : {0.f, 1.f, 1e4f, -1e6f})
+    for (const float scale : {1e-3f, 1.f, 1e3f}) check_normalisations(offset, scale);
   for (int exponent = -120; exponent <= 120; exponent += 8)
     check_normalisations(0, std::ldexp(1.f, exponent));
 }
@@ -233,17 +233,17 @@ BOOST_AUTO_TEST_CASE(rows_that_are_far_from_0_or_huge_or_tiny_are_normalised) {
 BOOST_AUTO_TEST_CASE(a_row_of_nan_or_of_huge_numbers_changes_no_bit_of_the_others) {
   weft::trainer<normalized> t;
   weft::array<float, Row, Length> g;
-  auto const x = t.parameters().find("x").values;
+  const auto x = t.parameters().find("x").values;
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = 3 + static_cast<float>(i * i % 101) / 50;
     g.data()[i] = static_cast<float>(i * 7 % 5) - 1.5f;
   }
-  auto const others = [&] {
+  const auto others = [&] {
     t.gradients(arg<"g">(g));
     weft::module<normalized, "y", "rms"> net(t.parameters());
-    auto const r = net();
-    auto const y = r.get<"y">(), rms = r.get<"rms">();
-    auto const slope = t.gradients_of_parameters().find("x").values;
+    const auto r = net();
+    const auto y = r.get<"y">(), rms = r.get<"rms">();
+    const auto slope = t.gradients_of_parameters().find("x").values;
     std::vector<float> all;
     for (std::size_t row : {0u, 1u, 3u, 4u})
       for (std::size_t i = 0; i < 100; ++i)
@@ -251,9 +251,9 @@ BOOST_AUTO_TEST_CASE(a_row_of_nan_or_of_huge_numbers_changes_no_bit_of_the_other
     return all;
   };
   on_every_target([&](const weft::kernels::table&) {
-    auto const expected = others();
-    std::vector<float> const kept(x.begin() + 200, x.begin() + 300);
-    for (float const wrong : {std::nanf(""), 1e30f, HUGE_VALF}) {
+    const auto expected = others();
+    const std::vector<float> kept(x.begin() + 200, x.begin() + 300);
+    for (const float wrong : {std::nanf(""), 1e30f, HUGE_VALF}) {
       x[250] = wrong;
       BOOST_TEST((others() == expected), "beside a row with " << wrong);
     }

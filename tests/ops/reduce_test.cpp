@@ -55,8 +55,8 @@ BOOST_AUTO_TEST_CASE(reductions_over_fixed_axes_match_the_reference) {
 
 // The mean over an empty axis is NaN, the maximum -infinity.
 BOOST_AUTO_TEST_CASE(reductions_over_run_time_lengths_match_the_reference) {
-  for (int const batch : {0, 1, 4})
-    for (int const pos : {0, 1, 9, 20})
+  for (const int batch : {0, 1, 4})
+    for (const int pos : {0, 1, 9, 20})
       trial<weft::inference<bounded>>(lengths<Batch, Pos>(batch, pos));
 }
 

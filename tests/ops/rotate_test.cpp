@@ -64,7 +64,7 @@ struct learned {
 
 // The gradient of the rotated operand is another rotation.
 constexpr bool turns_back() {
-  weft::graph const g = weft::training<learned<rotary_pairs::half_split>, "loss">::make();
+  const weft::graph g = weft::training<learned<rotary_pairs::half_split>, "loss">::make();
   return count(g, op::rotate) == 2 && count(g, op::rotate_adjoint) == 2 && count(g, op::pad) == 0 &&
          count(g, op::concatenate) == 0;
 }
@@ -75,7 +75,7 @@ static_assert(turns_back());
 BOOST_AUTO_TEST_SUITE(rotate)
 
 BOOST_AUTO_TEST_CASE(rotations_match_the_reference_at_every_length) {
-  for (int const pos : {0, 1, 3, 9}) trial<weft::inference<rotations>>(lengths<Pos>(pos));
+  for (const int pos : {0, 1, 3, 9}) trial<weft::inference<rotations>>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(each_pair_is_rotated_by_its_angle) {
@@ -85,12 +85,12 @@ BOOST_AUTO_TEST_CASE(each_pair_is_rotated_by_its_angle) {
   for (std::size_t i = 0; i < 7; ++i)
     for (std::size_t t = 0; t < 2; ++t) x(t, i) = static_cast<float>(1 + 7 * t + i);
   for (std::size_t j = 0; j < 3; ++j) angle(j) = 0.5f + static_cast<float>(j);
-  auto const all = net(weft::arg<"seven">(x), weft::arg<"three">(angle));
-  auto const check = [&](const auto& y, auto first, auto second) {
+  const auto all = net(weft::arg<"seven">(x), weft::arg<"three">(angle));
+  const auto check = [&](const auto& y, auto first, auto second) {
     for (std::size_t t = 0; t < 2; ++t) {
       for (std::size_t j = 0; j < 3; ++j) {
-        double const a = x(t, first(j)), b = x(t, second(j)), by = angle(j);
-        double const tolerance = 16 * 0x1p-24 * (std::abs(a) + std::abs(b));
+        const double a = x(t, first(j)), b = x(t, second(j)), by = angle(j);
+        const double tolerance = 16 * 0x1p-24 * (std::abs(a) + std::abs(b));
         BOOST_TEST(std::abs(y(t, first(j)) - (a * std::cos(by) - b * std::sin(by))) <= tolerance);
         BOOST_TEST(std::abs(y(t, second(j)) - (b * std::cos(by) + a * std::sin(by))) <= tolerance);
       }
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(gradients_equal_central_differences_and_the_reference) {
   s.ranges["x"] = {0.1, 0.5};
   s.ranges["angle"] = {0.2, 3};
   s.ranges["scale"] = {0.5, 1};
-  for (int const pos : {1, 4, 9}) {
+  for (const int pos : {1, 4, 9}) {
     s.lengths = lengths<Pos>(pos).lengths;
     trial<weft::training<learned<rotary_pairs::half_split>, "loss">>(s);
     trial<weft::training<learned<rotary_pairs::interleaved>, "loss">>(s);

@@ -162,9 +162,9 @@ template <class Operations>
 settings domains() {
   settings s;
   Operations::apply([&](auto... k) {
-    auto const add = [&]<op K>(std::integral_constant<op, K>) {
+    const auto add = [&]<op K>(std::integral_constant<op, K>) {
       for (int j = 0; j < 3; ++j) {
-        interval const d = op_entry<K>::domain(j);
+        const interval d = op_entry<K>::domain(j);
         s.ranges[std::string(name_of(K)).append(".").append(std::to_string(j))] = {d.low, d.high};
       }
     };

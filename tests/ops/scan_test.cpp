@@ -70,8 +70,8 @@ struct decoder {
           (y * ... *
            sin(weft::cast<float>(weft::positions<weft::outermost<decltype(axes)>>()) + 1.f)));
     };
-    auto const [h, m] = r.last;
-    auto const [contexts, sums] = r.all;
+    const auto [h, m] = r.last;
+    const auto [contexts, sums] = r.all;
     auto none = 0.f * sum<Pos>(given);  // an input that gives the length
     auto last =
         weigh(h, shape<Batch>{}, shape<Hidden>{}) + weigh(m, shape<Hidden>{}, shape<Batch>{});
@@ -105,8 +105,8 @@ struct exchange {
           auto turned = rename<Below, Depth>(rename<Depth, Width>(rename<Width, Below>(m)));
           return next(b, a, same, x_t, turned, count + 1).with(a + 2 * b, taken, exp(b0), count);
         });
-    auto const [a, b, same, taken, m, count] = r.last;
-    auto const [sums, before, always, counts] = r.all;
+    const auto [a, b, same, taken, m, count] = r.last;
+    const auto [sums, before, always, counts] = r.all;
     auto totals = scan<Steps, backwards>(a0, sums, [](auto h, auto y_t) { return h / 2 + y_t; });
     auto numbered = scan<Steps>(std::tuple{}, std::tuple{totals.all, counts}, [](auto y_t, auto k) {
       return next().with(y_t * weft::cast<float>(k));
@@ -130,7 +130,7 @@ settings contracting(settings s, int n) {
 
 template <int B, int N>
 void try_lengths() {
-  for (int const pos : {0, 1, 3, 17})
+  for (const int pos : {0, 1, 3, 17})
     trial<weft::inference<elman<B, N>>>(contracting(lengths<Pos>(pos), N));
 }
 
@@ -147,12 +147,12 @@ BOOST_AUTO_TEST_CASE(recurrent_layers_of_all_lengths_and_sizes_match_the_referen
 
 BOOST_AUTO_TEST_CASE(swapped_carries_and_consecutive_scans_match_the_reference) {
   trial<weft::inference<exchange>>();
-  auto const g = weft::testing::plain_graph<weft::inference<exchange>>();
-  weft::testing::expectation const e(*g, {});
-  auto const result = [&](const char* name) {
+  const auto g = weft::testing::plain_graph<weft::inference<exchange>>();
+  const weft::testing::expectation e(*g, {});
+  const auto result = [&](const char* name) {
     return weft::reference::result(*g, e.values(), name).data;
   };
-  auto const& given = e.given().inputs;
+  const auto& given = e.given().inputs;
   BOOST_TEST(result("a") == given.find("b0")->second);  // an odd number of swaps
   BOOST_TEST(result("b") == given.find("a0")->second);
   BOOST_TEST(result("same") == given.find("a0")->second);
@@ -173,13 +173,13 @@ BOOST_AUTO_TEST_CASE(a_single_result_of_a_scan_matches_the_reference) {
 // The loop that `elman` computes, in double precision.
 BOOST_AUTO_TEST_CASE(a_scan_equals_its_explicit_loop) {
   using model = elman<3, 5>;
-  auto const g = weft::testing::plain_graph<weft::inference<model>>();
-  for (std::size_t const n : {0u, 1u, 3u, 17u}) {
-    weft::testing::expectation const expected(*g, lengths<Pos>(n));
-    auto const& x = expected.given().inputs.find("x")->second;
-    auto const& w = expected.given().parameters.find("w")->second;
-    auto const& u = expected.given().parameters.find("u")->second;
-    auto const& b = expected.given().parameters.find("b")->second;
+  const auto g = weft::testing::plain_graph<weft::inference<model>>();
+  for (const std::size_t n : {0u, 1u, 3u, 17u}) {
+    const weft::testing::expectation expected(*g, lengths<Pos>(n));
+    const auto& x = expected.given().inputs.find("x")->second;
+    const auto& w = expected.given().parameters.find("w")->second;
+    const auto& u = expected.given().parameters.find("u")->second;
+    const auto& b = expected.given().parameters.find("b")->second;
     std::vector<double> h = expected.given().inputs.find("h0")->second, all(3 * n * 5);
     for (std::size_t t = 0; t < n; ++t) {
       std::vector<double> after(3 * 5);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_scan_equals_its_explicit_loop) {
         }
       h = after;
     }
-    auto const close = [](const auto& a, const auto& b) {
+    const auto close = [](const auto& a, const auto& b) {
       BOOST_TEST_REQUIRE(a.size() == b.size());
       for (std::size_t i = 0; i < a.size(); ++i) BOOST_TEST(std::abs(a[i] - b[i]) <= 1e-13);
     };
@@ -203,13 +203,13 @@ BOOST_AUTO_TEST_CASE(a_scan_equals_its_explicit_loop) {
 
 BOOST_AUTO_TEST_CASE(gradients_of_all_operands_of_a_scan_match_central_differences) {
   using weft::testing::gradient_trial, weft::forwards;
-  auto const of_length = [](int pos) {
+  const auto of_length = [](int pos) {
     settings s = lengths<Pos>(pos);
-    for (auto const* name : {"u", "v", "w", "scale"}) s.ranges[name] = {-0.2, 0.2};
-    for (auto const* name : {"h0", "m0"}) s.ranges[name] = {0.2, 1};
+    for (const auto* name : {"u", "v", "w", "scale"}) s.ranges[name] = {-0.2, 0.2};
+    for (const auto* name : {"h0", "m0"}) s.ranges[name] = {0.2, 1};
     return s;
   };
-  for (int const pos : {1, 3}) {
+  for (const int pos : {1, 3}) {
     gradient_trial<decoder<true, true, forwards>>(of_length(pos));
     gradient_trial<decoder<true, false, backwards>>(of_length(pos));
     gradient_trial<decoder<false, true, forwards>>(of_length(pos));

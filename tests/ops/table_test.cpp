@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(elementwise_operations_have_the_gradients_that_differences_
 }
 
 BOOST_AUTO_TEST_CASE(rowwise_operations_match_the_reference) {
-  for (int const pos : {0, 1, 7})
+  for (const int pos : {0, 1, 7})
     trial<weft::inference<sample::rowwise>>(lengths<sample::Pos>(pos));
 }
 
@@ -90,10 +90,10 @@ BOOST_AUTO_TEST_CASE(rowwise_operations_have_the_gradients_that_differences_give
 
 BOOST_AUTO_TEST_CASE(top_k_matches_the_reference_with_ties_infinities_and_nan) {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  for (int const pos : {0, 1, 3, 7}) {
+  for (const int pos : {0, 1, 3, 7}) {
     settings s = lengths<sample::Pos>(pos);
     s.ranges["i"] = {-3, 3};
-    double const numbers[]{std::nan(""), 0, -inf, inf, -0.0, 1, std::nan("")};
+    const double numbers[]{std::nan(""), 0, -inf, inf, -0.0, 1, std::nan("")};
     for (std::size_t i = 0; i < 3 * static_cast<std::size_t>(pos); ++i)
       s.given["special"].push_back(numbers[i * i % 7]);
     trial<weft::inference<selections>>(s);

@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(views_of_fixed_axes_match_the_reference) {
 }
 
 BOOST_AUTO_TEST_CASE(views_of_run_time_lengths_match_the_reference) {
-  for (int const pos : {3, 6, 12}) trial<weft::inference<bounded_cuts>>(lengths<Pos>(pos));
+  for (const int pos : {3, 6, 12}) trial<weft::inference<bounded_cuts>>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(views_of_empty_tensors_match_the_reference) {
@@ -149,8 +149,8 @@ BOOST_AUTO_TEST_CASE(concatenations_of_fixed_lengths_match_the_reference) {
 
 BOOST_AUTO_TEST_CASE(concatenations_of_run_time_lengths_match_the_reference) {
   using model = bounded_joined;
-  for (int const past : {0, 1, 8})
-    for (int const pos : {0, 1, 12})
+  for (const int past : {0, 1, 8})
+    for (const int pos : {0, 1, 12})
       trial<weft::inference<model>>(lengths<model::Past, Pos>(past, pos));
 }
 

@@ -89,22 +89,22 @@ struct fixed {
 BOOST_AUTO_TEST_SUITE(windows)
 
 BOOST_AUTO_TEST_CASE(windows_match_the_reference_at_every_length) {
-  for (int const pos : {0, 1, 2, 3, 4, 5, 6, 19, 20})
+  for (const int pos : {0, 1, 2, 3, 4, 5, 6, 19, 20})
     trial<weft::inference<looks>>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(convolutions_without_padding_match_the_reference) {
-  for (int const pos : {0, 2, 3, 20}) trial<weft::inference<unpadded>>(lengths<Pos>(pos));
+  for (const int pos : {0, 2, 3, 20}) trial<weft::inference<unpadded>>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_add_up_where_windows_overlap) {
   settings s;
-  for (auto const* name : {"x", "same.weight", "halved.weight", "apart.weight", "dilated.weight"})
+  for (const auto* name : {"x", "same.weight", "halved.weight", "apart.weight", "dilated.weight"})
     s.ranges[name] = {0.1, 0.5};
   s.ranges["scale"] = {0.5, 1};
   s.lengths = lengths<Pos>(7).lengths;
   weft::testing::check_gradients<layers>(s);
-  for (int const pos : {1, 4, 7, 20}) {
+  for (const int pos : {1, 4, 7, 20}) {
     s.lengths = lengths<Pos>(pos).lengths;
     trial<weft::training<layers, "loss">>(s);
   }

@@ -20,7 +20,7 @@ std::string description(const graph& g) {
       {attention_option::offset, "offset"},   {attention_option::begins, "begins"},
       {attention_option::lengths, "lengths"}, {attention_option::relative, "relative"},
       {attention_option::dropout, "dropout"}};
-  node const& n = output_node(g);
+  const node& n = output_node(g);
   if (n.kind != op::attention) return std::string(name_of(n.kind));
   std::ostringstream text;
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
@@ -32,7 +32,7 @@ std::string description(const graph& g) {
     text << "]";
   }
   int operands = 3;
-  for (auto const& [option, name] : names)
+  for (const auto& [option, name] : names)
     if (has_option(n, option)) text << ' ' << name, ++operands;
   if (operand_count(n) != operands) text << " of " << operand_count(n) << " operands";
   if (soft_cap_of(n) != 0) text << " cap " << soft_cap_of(n);
@@ -44,24 +44,24 @@ std::string description(const graph& g) {
 }
 
 void means_the_same(const graph_parts& model, const settings& s) {
-  auto const simple = kept([&] { return simplify(keep_outputs(model.unpack(), "loss")); });
-  auto const written = kept([&] { return simplify(differentiate(*simple, 0)); });
-  auto const fused = kept([&] { return simplify(differentiate(fuse_attention(*simple), 0)); });
+  const auto simple = kept([&] { return simplify(keep_outputs(model.unpack(), "loss")); });
+  const auto written = kept([&] { return simplify(differentiate(*simple, 0)); });
+  const auto fused = kept([&] { return simplify(differentiate(fuse_attention(*simple), 0)); });
   BOOST_TEST(count(*fused, op::attention) == 1);
   BOOST_TEST(count(*fused, op::attention_adjoint) == (written->parameter_count > 0 ? 1 : 0));
-  expectation const expected(*written, s);
-  auto const values = reference::evaluate(*fused, s.lengths, expected.given());
-  auto const compare = [](const auto& a, const auto& b) {
+  const expectation expected(*written, s);
+  const auto values = reference::evaluate(*fused, s.lengths, expected.given());
+  const auto compare = [](const auto& a, const auto& b) {
     BOOST_TEST_REQUIRE(a.data.size() == b.data.size());
     double most = 0;
-    for (double const x : b.data) most = std::max(most, std::abs(x));
+    for (const double x : b.data) most = std::max(most, std::abs(x));
     for (std::size_t i = 0; i < a.data.size(); ++i)
       BOOST_TEST(std::abs(a.data[i] - b.data[i]) <= 1e-12 * most + 1e-300);
   };
   compare(reference::result(*fused, values, "loss"),
           reference::result(*written, expected.values(), "loss"));
   for (int i = 0; i < written->parameter_count; ++i) {
-    auto const name = written->name(written->parameters[i].name);
+    const auto name = written->name(written->parameters[i].name);
     compare(reference::gradient(*fused, values, name),
             reference::gradient(*written, expected.values(), name));
   }

@@ -27,7 +27,7 @@ struct Width : axis<4> {};
 std::unique_ptr<const graph> attended(const graph_parts& model);
 template <class Model>
 const graph& attended() {
-  static auto const g = attended(traced_graph<Model>.parts());
+  static const auto g = attended(traced_graph<Model>.parts());
   return *g;
 }
 
@@ -38,7 +38,7 @@ struct operands {
 };
 constexpr operands operands_in(scope s) {
   auto x = s.input<"x", float, Batch, Pos, Heads, HeadDim>();
-  auto const keys = rename<Pos, KeyPos>(x);
+  const auto keys = rename<Pos, KeyPos>(x);
   return {x * s.param<"query", Heads, HeadDim>(), keys * s.param<"key", Heads, HeadDim>(),
           keys * s.param<"value", Heads, HeadDim>()};
 }
@@ -64,7 +64,7 @@ constexpr auto mean_of_squares(shape<Axes...>, const X& y) {
 template <class Model>
 struct trainable {
   constexpr auto operator()(scope s) const {
-    auto const y = Model()(s);
+    const auto y = Model()(s);
     return results(as<"loss">(mean_of_squares(shape_t<std::remove_cv_t<decltype(y)>>(), y)));
   }
 };
@@ -77,7 +77,7 @@ void means_the_same(const graph_parts& model, const settings& s);
 inline constexpr settings::range all_around{-4, 9};
 inline settings offsets(std::size_t length, settings::range from = all_around) {
   auto s = lengths<Pos>(length);
-  for (auto const* name : {"offset", "last", "lengths", "other", "third"}) s.ranges[name] = from;
+  for (const auto* name : {"offset", "last", "lengths", "other", "third"}) s.ranges[name] = from;
   s.random = {0xfedcba9876543210, 0x123456789abc};
   return s;
 }
@@ -96,7 +96,7 @@ void runs(settings::range from = all_around) {
   using backward = training<trainable<Model>, "loss">;
   BOOST_TEST(count(*compiled_graph<sampling<Model>>(), op::attention) == 1);
   BOOST_TEST(count(*compiled_graph<backward>(), op::attention) == 1);
-  for (std::size_t const length : {1u, 3u}) {
+  for (const std::size_t length : {1u, 3u}) {
     trial<sampling<Model>>(offsets(length, from));
     trial<backward>(offsets(length, from));
   }

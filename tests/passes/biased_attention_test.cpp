@@ -39,10 +39,10 @@ struct everything_seen {
 template <class Added, class Mask = everything_seen>
 struct biased {
   constexpr auto operator()(weft::scope s) const {
-    auto const o = operands_in(s);
-    auto const in = context_in(s, o);
-    auto const products = weft::dot<HeadDim>(o.query, o.key) / weft::sqrt(HeadDim{});
-    auto const scores = where(Mask()(in), products + Added()(in), -weft::infinity);
+    const auto o = operands_in(s);
+    const auto in = context_in(s, o);
+    const auto products = weft::dot<HeadDim>(o.query, o.key) / weft::sqrt(HeadDim{});
+    const auto scores = where(Mask()(in), products + Added()(in), -weft::infinity);
     return weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), o.value);
   }
 };
@@ -55,7 +55,7 @@ struct clipped {
 };
 struct otherwise_clipped {  // one table for all heads
   constexpr auto operator()(const context& in) const {
-    auto const distance = 1 + positions<KeyPos>() - (positions<Pos>() - 1);
+    const auto distance = 1 + positions<KeyPos>() - (positions<Pos>() - 1);
     return gather<Distance>(in.s.param<"table", Distance>(), maximum(0, minimum(4, distance)));
   }
 };
@@ -74,7 +74,7 @@ struct all_distances_on_one_side {
 // Shaw et al. 2018: the table has a row per query, computed from the query.
 struct of_each_query {
   constexpr auto operator()(const context& in) const {
-    auto const table = weft::dot<HeadDim>(in.query, in.s.param<"embedding", Distance, HeadDim>());
+    const auto table = weft::dot<HeadDim>(in.query, in.s.param<"embedding", Distance, HeadDim>());
     return gather<Distance>(table, clamped<Distance>(positions<KeyPos>() - positions<Pos>() + 2));
   }
 };
@@ -128,9 +128,9 @@ struct valid_and_masked {
 // Dai et al. 2019: the relative bias is scaled together with QKᵀ; a dense bias is added to both.
 struct scaled_together {
   constexpr auto operator()(weft::scope s) const {
-    auto const o = operands_in(s);
-    auto const in = context_in(s, o);
-    auto const scores =
+    const auto o = operands_in(s);
+    const auto in = context_in(s, o);
+    const auto scores =
         of_pairs()(in) + (weft::dot<HeadDim>(o.query, o.key) + all_distances()(in)) * 0.5f;
     return weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), o.value);
   }
@@ -138,10 +138,10 @@ struct scaled_together {
 // The biases are added after the soft cap.
 struct capped {
   constexpr auto operator()(weft::scope s) const {
-    auto const o = operands_in(s);
-    auto const in = context_in(s, o);
-    auto const products = 2 * tanh(weft::dot<HeadDim>(o.query, o.key) / 2);
-    auto const scores =
+    const auto o = operands_in(s);
+    const auto in = context_in(s, o);
+    const auto products = 2 * tanh(weft::dot<HeadDim>(o.query, o.key) / 2);
+    const auto scores =
         where(causal()(in), products + clipped()(in) + of_heads()(in), -weft::infinity);
     return weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), o.value);
   }
@@ -151,10 +151,10 @@ struct one_query {
   constexpr auto operator()(weft::scope s) const {
     auto q = s.input<"q", float, Batch, Heads, HeadDim>();
     auto k = s.input<"k", float, Batch, KeyPos, Heads, HeadDim>();
-    auto const offset = s.input<"offset", std::int32_t, Batch>();
-    auto const bias = gather<AnyDistance>(s.param<"table", Heads, AnyDistance>(),
+    const auto offset = s.input<"offset", std::int32_t, Batch>();
+    const auto bias = gather<AnyDistance>(s.param<"table", Heads, AnyDistance>(),
                                           clamped<AnyDistance>(positions<KeyPos>() - offset + 9));
-    auto const scores =
+    const auto scores =
         where(positions<KeyPos>() <= offset, weft::dot<HeadDim>(q, k) + bias, -weft::infinity);
     return weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), k);
   }
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(biased_attention_and_its_gradients_match_the_reference_on_e
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_biases_match_central_differences) {
-  auto const at = weft::testing::lengths<Pos>(3);
+  const auto at = weft::testing::lengths<Pos>(3);
   weft::testing::gradient_trial<trainable<biased<clipped, causal>>>(at);
   weft::testing::gradient_trial<trainable<biased<of_each_query, causal>>>(at);
   weft::testing::gradient_trial<trainable<capped>>(at);
@@ -276,12 +276,12 @@ struct sequence {
   struct Range : weft::axis<33> {};
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Pos, Heads, HeadDim>() * s.param<"gain", HeadDim>();
-    auto const keys = weft::rename<Pos, KeyPos>(x);
-    auto const bias = gather<Range>(s.param<"table", Heads, Range>(),
+    const auto keys = weft::rename<Pos, KeyPos>(x);
+    const auto bias = gather<Range>(s.param<"table", Heads, Range>(),
                                     clamped<Range>(positions<KeyPos>() - positions<Pos>() + 16));
-    auto const scores =
+    const auto scores =
         where(weft::nn::causal<Pos, KeyPos>(), weft::dot<HeadDim>(x, keys) + bias, -weft::infinity);
-    auto const y = weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), keys);
+    const auto y = weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), keys);
     return weft::results(weft::as<"loss">(weft::mean<Pos, Heads, HeadDim>(y * y)));
   }
 };

@@ -58,10 +58,10 @@ struct layer {
 // The computed operations and their axes, in the order of the formula.
 template <class Unit>
 std::vector<std::pair<op, std::vector<const weft::axis_info*>>> computed() {
-  auto const g = weft::testing::compiled_graph<Unit>();
+  const auto g = weft::testing::compiled_graph<Unit>();
   std::vector<std::pair<op, std::vector<const weft::axis_info*>>> all;
   for (int i = 0; i < g->count; ++i) {
-    weft::node const& n = g->nodes[i];
+    const weft::node& n = g->nodes[i];
     if (!is_leaf(n.kind) && !is_view(n.kind))
       all.push_back({n.kind, {n.axes.at, n.axes.at + n.axes.count}});
   }
@@ -69,7 +69,7 @@ std::vector<std::pair<op, std::vector<const weft::axis_info*>>> computed() {
 }
 template <class One, class Other>
 bool compute_the_same() {
-  auto const one = computed<One>(), other = computed<Other>();
+  const auto one = computed<One>(), other = computed<Other>();
   return std::is_permutation(one.begin(), one.end(), other.begin(), other.end());
 }
 
@@ -151,7 +151,7 @@ constexpr auto sum_of_all(const weft::tensor<float, shape<Axes...>>& x) {
 struct trained_views {
   constexpr auto operator()(weft::scope s) const {
     using namespace weft;
-    auto const r = views{}(s);
+    const auto r = views{}(s);
     return hana::unpack(r.items, [](const auto&... item) {
       return results(as<"loss">((... + sum_of_all(item.value * item.value * item.value))));
     });
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(prepending_a_token_lowers_to_the_same_operations_as_appendi
 }
 
 BOOST_AUTO_TEST_CASE(results_keep_the_axis_order_of_their_types) {
-  for (std::size_t const n : {0u, 1u, 3u}) {
+  for (const std::size_t n : {0u, 1u, 3u}) {
     trial<weft::inference<layer<true>, "y">>(deep(n));
     trial<weft::inference<with_token<true>, "y">>(lengths<Batch>(n));
     trial<weft::inference<views>>(lengths<Batch>(n));
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(results_keep_the_axis_order_of_their_types) {
 }
 
 BOOST_AUTO_TEST_CASE(gradients_match_the_reference) {
-  for (std::size_t const n : {1u, 3u}) {
+  for (const std::size_t n : {1u, 3u}) {
     trial<weft::training<layer<true>, "loss">>(deep(n));
     trial<weft::training<trained_views, "loss">>(lengths<Batch>(n));
   }

@@ -62,22 +62,22 @@ BOOST_AUTO_TEST_SUITE(differentiating)
 
 BOOST_AUTO_TEST_CASE(gradients_of_a_shared_parameter_add_up_and_those_of_an_unused_one_are_zero) {
   namespace reference = weft::reference;
-  auto const plain = kept(shared_gradients);
-  auto const simple = kept([&] { return weft::simplify(*plain); });
-  for (auto const* g : {plain.get(), simple.get()}) {
-    weft::testing::expectation const e(*g, {});
-    auto const& gradient = reference::gradient(*g, e.values(), "p").data;
-    auto const& x = e.given().inputs.at("x");
-    auto const& y = e.given().inputs.at("y");
+  const auto plain = kept(shared_gradients);
+  const auto simple = kept([&] { return weft::simplify(*plain); });
+  for (const auto* g : {plain.get(), simple.get()}) {
+    const weft::testing::expectation e(*g, {});
+    const auto& gradient = reference::gradient(*g, e.values(), "p").data;
+    const auto& x = e.given().inputs.at("x");
+    const auto& y = e.given().inputs.at("y");
     for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(gradient[i] == x[i] + y[i]);
-    auto const& none = reference::gradient(*g, e.values(), "unused").data;
+    const auto& none = reference::gradient(*g, e.values(), "unused").data;
     BOOST_TEST((none == std::vector<double>(15)));
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_forward_graph_stays_as_it_is) {
-  auto const forward = kept(weft::trace<shared>);
-  auto const g = kept(shared_gradients);
+  const auto forward = kept(weft::trace<shared>);
+  const auto g = kept(shared_gradients);
   BOOST_TEST(g->count > forward->count);
   for (int i = 0; i < forward->count; ++i)
     BOOST_TEST(weft::detail::same_node(g->nodes[i], forward->nodes[i]));
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(lowered_gradients_match_the_reference) {
 }
 
 BOOST_AUTO_TEST_CASE(a_loss_with_axes_is_refused) {
-  auto const g = kept(weft::trace<shared>);
+  const auto g = kept(weft::trace<shared>);
   BOOST_CHECK_THROW(kept([&] { return weft::differentiate(*g, 1); }), std::exception);
 }
 

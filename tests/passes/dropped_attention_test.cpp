@@ -35,7 +35,7 @@ struct keys_first {
 struct causal {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
-    auto const scores = weft::dot<HeadDim>(q, k);
+    const auto scores = weft::dot<HeadDim>(q, k);
     return dropped(where(weft::nn::causal<Pos, KeyPos>(), scores, -weft::infinity), v, 0.1);
   }
 };
@@ -43,8 +43,8 @@ struct causal {
 struct hidden {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
-    auto const query = positions<Pos>() + s.input<"offset", std::int32_t, Batch>();
-    auto const seen = positions<KeyPos>() <= query && positions<KeyPos>() >= query - 4 &&
+    const auto query = positions<Pos>() + s.input<"offset", std::int32_t, Batch>();
+    const auto seen = positions<KeyPos>() <= query && positions<KeyPos>() >= query - 4 &&
                       positions<KeyPos>() < s.input<"lengths", std::int32_t, Batch>() &&
                       s.input<"mask", bool, Heads, KeyPos>();
     return dropped(where(seen, weft::dot<HeadDim>(q, k), -weft::infinity), v, 0.2);
@@ -55,8 +55,8 @@ struct biased {
   struct Distance : weft::axis<5> {};
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
-    auto const index = minimum(maximum(positions<KeyPos>() - positions<Pos>() + 2, 0), 4);
-    auto const bias = s.param<"bias", Heads, KeyPos>() +
+    const auto index = minimum(maximum(positions<KeyPos>() - positions<Pos>() + 2, 0), 4);
+    const auto bias = s.param<"bias", Heads, KeyPos>() +
                       weft::gather<Distance>(s.param<"table", Heads, Distance>(), index);
     return dropped(2 * tanh(weft::dot<HeadDim>(q, k) / 2) + bias, v);
   }
@@ -74,14 +74,14 @@ struct grouped {
 struct dropped_twice {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
-    auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k);
+    const auto weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k);
     return weft::dot<KeyPos>(dropout(dropout(weights, 0.1), 0.1), v);
   }
 };
 struct dropped_weights_too {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
-    auto const weights = dropout(weft::nn::attention_weights<HeadDim, KeyPos>(q, k), 0.1);
+    const auto weights = dropout(weft::nn::attention_weights<HeadDim, KeyPos>(q, k), 0.1);
     return weft::results(weft::as<"output">(weft::dot<KeyPos>(weights, v)),
                          weft::as<"weights">(weights));
   }
@@ -91,7 +91,7 @@ struct dropped_weights_too {
 // of other dropouts.
 template <class Unit>
 void is_one_operation(int others = 0) {
-  auto const g = weft::testing::compiled_graph<Unit>();
+  const auto g = weft::testing::compiled_graph<Unit>();
   BOOST_TEST(count(*g, op::attention) == 1);
   BOOST_TEST(count(*g, op::softmax) + count(*g, op::softmax_adjoint) == 0);
   BOOST_TEST(count(*g, op::dropout) == others);
@@ -142,9 +142,9 @@ struct sequence {
   struct KeyPos : weft::alias<Pos> {};
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Pos, Heads, HeadDim>() * s.param<"gain", HeadDim>();
-    auto const keys = weft::rename<Pos, KeyPos>(x);
-    auto const weights = dropout(weft::softmax<KeyPos>(weft::dot<HeadDim>(x, keys)), 0.1);
-    auto const y = weft::dot<KeyPos>(weights, keys);
+    const auto keys = weft::rename<Pos, KeyPos>(x);
+    const auto weights = dropout(weft::softmax<KeyPos>(weft::dot<HeadDim>(x, keys)), 0.1);
+    const auto y = weft::dot<KeyPos>(weights, keys);
     return weft::results(weft::as<"loss">(weft::mean<Pos, Heads, HeadDim>(y * y)));
   }
 };

@@ -23,7 +23,7 @@ template <class Mask>
 struct masked {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
-    auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k, Mask()(s));
+    const auto weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k, Mask()(s));
     return weft::dot<KeyPos>(v, weights);
   }
 };
@@ -101,7 +101,7 @@ struct sum_beyond_int32 {
 };
 struct cached_window {
   constexpr auto operator()(weft::scope s) const {
-    auto const query = positions<Pos>() + offset(s);
+    const auto query = positions<Pos>() + offset(s);
     return positions<KeyPos>() <= query && positions<KeyPos>() >= query - 2;
   }
 };
@@ -135,13 +135,13 @@ struct several_lengths {
 // Two attentions with the same masks and the same biases.
 struct two_of_the_same_mask {
   constexpr auto operator()(weft::scope s) const {
-    auto const of = operands_in(s);
-    auto const mask =
+    const auto of = operands_in(s);
+    const auto mask =
         s.input<"seen", bool, Pos, KeyPos>() && s.input<"there", bool, Batch, KeyPos>();
-    auto const near = s.param<"near", Pos, KeyPos>();
-    auto const of_head = s.param<"of_head", Heads, KeyPos>();
-    auto const attend = [&](auto const& query) {
-      auto const scores = weft::dot<HeadDim>(query, of.key) + near + of_head;
+    const auto near = s.param<"near", Pos, KeyPos>();
+    const auto of_head = s.param<"of_head", Heads, KeyPos>();
+    const auto attend = [&](const auto& query) {
+      const auto scores = weft::dot<HeadDim>(query, of.key) + near + of_head;
       return weft::dot<KeyPos>(weft::softmax<KeyPos>(weft::where(mask, scores, -weft::infinity)),
                                of.value);
     };
@@ -172,14 +172,14 @@ struct one_query {
 struct finite_mask {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
-    auto const scores = where(causal()(s), weft::dot<HeadDim>(q, k), -1e9f);
+    const auto scores = where(causal()(s), weft::dot<HeadDim>(q, k), -1e9f);
     return weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), v);
   }
 };
 struct weights_too {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
-    auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k);
+    const auto weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k);
     return weft::results(weft::as<"output">(weft::dot<KeyPos>(weights, v)),
                          weft::as<"weights">(weights));
   }
@@ -187,7 +187,7 @@ struct weights_too {
 struct numbers {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
-    auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k);
+    const auto weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k);
     return weft::dot<KeyPos>(weights, s.input<"v", float, KeyPos>());
   }
 };
@@ -195,7 +195,7 @@ struct numbers {
 BOOST_AUTO_TEST_SUITE(attention_fusion, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(softmax_of_scores_times_values_becomes_one_operation) {
-  weft::node const& n = output_node(attended<plain>());
+  const weft::node& n = output_node(attended<plain>());
   BOOST_TEST(n.scale == 1 / std::sqrt(5.0), boost::test_tools::tolerance(1e-7));
   BOOST_TEST(key_axis(n) == &weft::info_of<KeyPos>);
   BOOST_TEST(depth_axis(n) == &weft::info_of<HeadDim>);
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(masks_become_bands_lengths_and_offsets_and_preserve_the_los
 }
 
 BOOST_AUTO_TEST_CASE(masks_and_biases_that_attentions_share_are_combined_once) {
-  weft::graph const& g = attended<two_of_the_same_mask>();
+  const weft::graph& g = attended<two_of_the_same_mask>();
   BOOST_TEST(count(g, op::attention) == 2);
   BOOST_TEST(count(g, op::logical_and) == 1);
   BOOST_TEST(count(g, op::add) == 2);  // of the biases, and of the results

@@ -33,7 +33,7 @@ struct affine {
   }
 };
 void affine_is_fused() {
-  weft::graph const& g = fused<affine>();
+  const weft::graph& g = fused<affine>();
   BOOST_TEST(steps(g) == 4);
   BOOST_TEST(output_node(g, 0).kind == op::normalize);
   BOOST_TEST(operand_count(output_node(g, 0)) == 3);
@@ -48,8 +48,8 @@ void affine_is_fused() {
 struct sums_before {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, In>();
-    auto const norm = [&](auto name, const auto& sum) {
-      weft::scope const own = s / name;
+    const auto norm = [&](auto name, const auto& sum) {
+      const weft::scope own = s / name;
       return weft::layer_norm<In>(sum, own.param<"gain", In>(), own.param<"bias", In>());
     };
     auto kept = x + s.input<"z", float, Rows, In>();
@@ -59,7 +59,7 @@ struct sums_before {
   }
 };
 void sums_are_fused() {
-  weft::graph const& g = fused<sums_before>();
+  const weft::graph& g = fused<sums_before>();
   BOOST_TEST(steps(g) == 4);
   BOOST_TEST(operand_count(output_node(g, 0)) == 4);
   BOOST_TEST(operand_count(output_node(g, 1)) == 4);
@@ -89,7 +89,7 @@ struct block {
   }
 };
 void adjoint_is_fused() {
-  weft::graph const& g = fused_with_gradients<block>();
+  const weft::graph& g = fused_with_gradients<block>();
   // normalize; y; the loss; the gradients of bias, gain and x. That of y is g.
   BOOST_TEST(steps(g) == 6);
   BOOST_TEST(operand_count(first_node(g, op::normalize)) == 3);
@@ -108,7 +108,7 @@ struct rms_block {
   }
 };
 void rms_adjoint_is_fused() {
-  weft::graph const& g = fused_with_gradients<rms_block>();
+  const weft::graph& g = fused_with_gradients<rms_block>();
   // rms_normalize; the loss; the gradients of gain and x.
   BOOST_TEST(steps(g) == 4);
   BOOST_TEST(operand_count(first_node(g, op::rms_normalize)) == 3);
@@ -154,8 +154,8 @@ struct other_epsilon {
   }
 };
 void only_whole_rows_are_summed() {
-  weft::graph const& alone = fused_with_gradients<gain_alone>();
-  weft::graph const& other = fused_with_gradients<other_sums>();
+  const weft::graph& alone = fused_with_gradients<gain_alone>();
+  const weft::graph& other = fused_with_gradients<other_sums>();
   BOOST_TEST(count(alone, op::norm_parameter_gradient) == 1);
   BOOST_TEST(count(alone, op::sum) == 1);
   BOOST_TEST(count(other, op::norm_parameter_gradient) == 0);
@@ -186,7 +186,7 @@ struct over_two_axes {
 };
 template <class Model>
 void has_adjoint_operands(int operands) {
-  weft::node const& n = first_node(fused_with_gradients<Model>(), op::log_softmax_adjoint);
+  const weft::node& n = first_node(fused_with_gradients<Model>(), op::log_softmax_adjoint);
   BOOST_TEST(n.kind == op::log_softmax_adjoint);
   BOOST_TEST(operand_count(n) == operands);
 }
@@ -205,7 +205,7 @@ struct masked_softmax {
   }
 };
 void softmax_is_fused() {
-  weft::graph const& g = fused<masked_softmax>();
+  const weft::graph& g = fused<masked_softmax>();
   BOOST_TEST(count(g, op::where) == 0);
   BOOST_TEST(count(g, op::multiply) == 0);
   BOOST_TEST(count(g, op::divide) == 0);
@@ -231,7 +231,7 @@ struct attention {
   }
 };
 void backward_is_lean() {
-  weft::graph const& g = fused_with_gradients<attention>();
+  const weft::graph& g = fused_with_gradients<attention>();
   BOOST_TEST(count(g, op::where) == 0);
   BOOST_TEST(count(g, op::divide) == 0);
   BOOST_TEST(count(g, op::dot) == 5);
@@ -255,8 +255,8 @@ struct by_distance {
   constexpr auto operator()(weft::scope s) const {
     auto q = s.param<"q", Heads, Rows, In>();
     auto k = s.param<"k", Heads, Keys, In>();
-    auto const distance = weft::positions<Keys>() - weft::positions<Rows>();
-    auto const index = weft::minimum(weft::maximum(distance + 2, 0), 4);
+    const auto distance = weft::positions<Keys>() - weft::positions<Rows>();
+    const auto index = weft::minimum(weft::maximum(distance + 2, 0), 4);
     auto table = weft::dot<In>(q, s.param<"table", Distances, In>());
     auto scores = weft::dot<In>(q, k) + weft::gather<Distances>(table, index);
     auto mask = weft::positions<Keys>() <= weft::positions<Rows>();
@@ -267,8 +267,8 @@ struct by_distance {
   }
 };
 void distances_lie_as_scores() {
-  weft::graph const& g = fused_with_gradients<by_distance>();
-  auto const scores = weft::axes_of(weft::shape<Heads, Rows, Keys>{});
+  const weft::graph& g = fused_with_gradients<by_distance>();
+  const auto scores = weft::axes_of(weft::shape<Heads, Rows, Keys>{});
   for (int i = 0; i < g.count; ++i)
     if (g.nodes[i].kind == op::gather) BOOST_TEST((g.nodes[i].axes == scores));
   BOOST_TEST(count(g, op::gather) == 2);
@@ -302,8 +302,8 @@ BOOST_AUTO_TEST_CASE(rowwise_operations_absorb_gains_biases_sums_masks_and_scale
 
 BOOST_AUTO_TEST_CASE(fused_rows_match_the_reference) {
   using weft::inference, weft::training, weft::testing::trial;
-  for (std::size_t const rows : {0u, 1u, 3u, 17u}) {
-    auto const at = weft::testing::lengths<Rows>(rows);
+  for (const std::size_t rows : {0u, 1u, 3u, 17u}) {
+    const auto at = weft::testing::lengths<Rows>(rows);
     trial<inference<affine>>(at);
     trial<inference<sums_before>>(at);
     trial<inference<no_affine>>(at);

@@ -38,8 +38,8 @@ struct layer {
 };
 template <op Last>
 void is_one_contraction() {
-  weft::graph const& g = fused<layer<Last>>();
-  weft::node const n = output_node(g);
+  const weft::graph& g = fused<layer<Last>>();
+  const weft::node n = output_node(g);
   BOOST_TEST(g.count == 5);
   BOOST_TEST(n.kind == op::dot);
   BOOST_TEST(weft::testing::operand_count(n) == 4);
@@ -65,7 +65,7 @@ struct kept_apart {
   }
 };
 void nothing_is_lost() {
-  weft::graph const& g = fused<kept_apart>();
+  const weft::graph& g = fused<kept_apart>();
   // Sums stay for `sum`, `wider` and `ended`; products for `scaled_after` and `by_tensor`: the
   // factors of the weights become scales.
   BOOST_TEST(count(g, op::dot) == 5);
@@ -106,7 +106,7 @@ struct one_chain {
   }
 };
 void chained() {
-  weft::graph const& g = fused<one_chain>();
+  const weft::graph& g = fused<one_chain>();
   // y * y + 3 has fewer axes than the result: a group of its own.
   BOOST_TEST(steps(g) == 2);
   BOOST_TEST(output_node(g).kind == op::where);
@@ -174,8 +174,8 @@ BOOST_AUTO_TEST_CASE(elementwise_operations_form_fusion_groups) {
 
 BOOST_AUTO_TEST_CASE(fused_layers_match_the_reference) {
   using weft::inference, weft::testing::trial;
-  for (std::size_t const rows : {0u, 1u, 3u, 17u}) {
-    auto const at = weft::testing::lengths<Rows>(rows);
+  for (const std::size_t rows : {0u, 1u, 3u, 17u}) {
+    const auto at = weft::testing::lengths<Rows>(rows);
     trial<inference<layer<op::gelu>>>(at);
     trial<inference<layer<op::gelu_tanh>>>(at);
     trial<inference<layer<op::relu>>>(at);

@@ -19,7 +19,7 @@ namespace weft::testing {
 // What the passes make of a unit, such as weft::inference<model>, and of a model and its gradients.
 template <class Unit>
 const graph& graph_of() {
-  static auto const g = compiled_graph<Unit>();
+  static const auto g = compiled_graph<Unit>();
   return *g;
 }
 template <class Model>

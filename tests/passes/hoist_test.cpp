@@ -44,7 +44,7 @@ void executes(const weft::graph& g, op kind, int before_runs, int in_every_run) 
 }
 template <class Model>
 constexpr bool hoists_nothing() {
-  auto const& tables = weft::lowered<weft::inference<Model>>::tables;
+  const auto& tables = weft::lowered<weft::inference<Model>>::tables;
   return tables.once == 0 && tables.once_bytes == 0 && weft::cost<Model>.once.flops == 0;
 }
 
@@ -74,7 +74,7 @@ struct rotated {
     auto q = s.input<"q", float, Pos, Heads, HeadDim>();
     auto k = s.input<"k", float, KeyPos, Heads, HeadDim>();
     namespace nn = weft::nn;
-    nn::rotary_options const yarn{10000, nn::yarn_scaling(4, 8)};
+    const nn::rotary_options yarn{10000, nn::yarn_scaling(4, 8)};
     return weft::results(weft::as<"q">(nn::rotary<HeadDim>(q, weft::positions<Pos>())),
                          weft::as<"k">(nn::rotary<HeadDim, nn::rotary_pairs::interleaved>(
                              k, weft::positions<KeyPos>())),
@@ -85,8 +85,8 @@ struct rotated {
 // With a cache, positions start at an input: only the frequencies are run-invariant.
 struct rotated_from {
   constexpr auto operator()(weft::scope s) const {
-    auto const q = s.input<"q", float, Pos, Heads, HeadDim>();
-    auto const at = weft::positions<Pos>() + s.input<"begin", std::int32_t>();
+    const auto q = s.input<"q", float, Pos, Heads, HeadDim>();
+    const auto at = weft::positions<Pos>() + s.input<"begin", std::int32_t>();
     return weft::nn::rotary<HeadDim>(q, at);
   }
 };
@@ -94,11 +94,11 @@ struct rotated_from {
 // Operations along axes of fixed extents, and a result that is run-invariant.
 struct of_known_extents {
   constexpr auto operator()(weft::scope s) const {
-    auto const waves =
+    const auto waves =
         weft::sin(places<Six>() + weft::broadcast<Three>(places<Six>() * 0.5f) + places<Three>());
-    auto const mixed = weft::dot<Six>(weft::softmax<Six>(waves), places<Six>());
-    auto const picked = weft::gather<Six>(waves, weft::positions<Two>() + 1);
-    auto const table = weft::sum<Two>(picked) * weft::normalize<Three>(mixed, 1e-5);
+    const auto mixed = weft::dot<Six>(weft::softmax<Six>(waves), places<Six>());
+    const auto picked = weft::gather<Six>(waves, weft::positions<Two>() + 1);
+    const auto table = weft::sum<Two>(picked) * weft::normalize<Three>(mixed, 1e-5);
     return weft::results(weft::as<"table">(table),
                          weft::as<"sum">(s.input<"x", float, Pos, Three>() + table));
   }
@@ -109,8 +109,8 @@ static_assert(weft::cost<of_known_extents, "table">.operations == 0);
 // A hoisted operand of a concatenation is not computed in its buffer, which every run reuses.
 struct put_together {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Pos, Three>();
-    auto const table = weft::sin(places<Pos>() + places<Six>());
+    const auto x = s.input<"x", float, Pos, Three>();
+    const auto table = weft::sin(places<Pos>() + places<Six>());
     return weft::concatenate<Nine, weft::shape<Six, Three>>(table, x);
   }
 };
@@ -119,8 +119,8 @@ static_assert(weft::cost<put_together>.once_bytes == weft::align(4 * 17 * 6));
 // A cheap value that runs and hoisted nodes both need is computed by each.
 struct both_need_distances {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Pos, KeyPos>();
-    auto const distance = weft::cast<float>(weft::positions<KeyPos>() - weft::positions<Pos>());
+    const auto x = s.input<"x", float, Pos, KeyPos>();
+    const auto distance = weft::cast<float>(weft::positions<KeyPos>() - weft::positions<Pos>());
     return x * distance + weft::sin(distance * 0.5f);
   }
 };
@@ -129,11 +129,11 @@ static_assert(weft::cost<both_need_distances>.once_bytes == weft::align(4 * 17 *
 // Hoisting the angles of rotary embeddings does not keep attention from turning a mask into a band.
 struct attending {
   constexpr auto operator()(weft::scope s) const {
-    auto const q = s.input<"q", float, Pos, Heads, HeadDim>();
-    auto const k = s.input<"k", float, KeyPos, Heads, HeadDim>();
-    auto const v = s.input<"v", float, KeyPos, Heads, HeadDim>();
-    auto const turned = weft::nn::rotary<HeadDim>(k, weft::positions<KeyPos>());
-    auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(
+    const auto q = s.input<"q", float, Pos, Heads, HeadDim>();
+    const auto k = s.input<"k", float, KeyPos, Heads, HeadDim>();
+    const auto v = s.input<"v", float, KeyPos, Heads, HeadDim>();
+    const auto turned = weft::nn::rotary<HeadDim>(k, weft::positions<KeyPos>());
+    const auto weights = weft::nn::attention_weights<HeadDim, KeyPos>(
         weft::nn::rotary<HeadDim>(q, weft::positions<Pos>()), turned,
         weft::nn::causal<Pos, KeyPos>());
     return weft::dot<KeyPos>(weights, v);
@@ -145,9 +145,9 @@ struct attending {
 // Recomputing masks and simple formulas is as cheap as loading them.
 struct cheap {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Pos, KeyPos>();
-    auto const seen = weft::positions<KeyPos>() <= weft::positions<Pos>();
-    auto const distance = weft::cast<float>(weft::positions<KeyPos>() - weft::positions<Pos>());
+    const auto x = s.input<"x", float, Pos, KeyPos>();
+    const auto seen = weft::positions<KeyPos>() <= weft::positions<Pos>();
+    const auto distance = weft::cast<float>(weft::positions<KeyPos>() - weft::positions<Pos>());
     return weft::where(seen, x + weft::relu(distance) * 0.5f, 0.f);
   }
 };
@@ -156,15 +156,15 @@ static_assert(hoists_nothing<cheap>());
 // Slopes are hoisted, but not their broadcast.
 struct slopes_by_distance {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Heads, Pos, KeyPos>();
-    auto const distance = weft::cast<float>(weft::positions<KeyPos>() - weft::positions<Pos>());
+    const auto x = s.input<"x", float, Heads, Pos, KeyPos>();
+    const auto distance = weft::cast<float>(weft::positions<KeyPos>() - weft::positions<Pos>());
     return x + (distance * weft::exp(places<Heads>()) + 1.f);
   }
 };
 static_assert(weft::cost<slopes_by_distance>.once_bytes == weft::align(4 * 3));
 struct spread {
   constexpr auto operator()(weft::scope s) const {
-    auto const table = weft::broadcast<Heads>(weft::sin(places<Pos>()));
+    const auto table = weft::broadcast<Heads>(weft::sin(places<Pos>()));
     return s.input<"x", float, Heads, Pos>() + table;
   }
 };
@@ -176,8 +176,8 @@ struct of_leaf {
     if constexpr (Leaf == op::input) return weft::sin(s.input<"x", float, Six>());
     if constexpr (Leaf == op::parameter) return weft::sin(s.param<"w", Six>());
     if constexpr (Leaf == op::state) {
-      auto const state = s.state<"state", float, Six>();
-      auto const next = weft::sin(state + places<Six>());
+      const auto state = s.state<"state", float, Six>();
+      const auto next = weft::sin(state + places<Six>());
       s.update(state, next);
       return next;
     }
@@ -194,7 +194,7 @@ static_assert(hoists_nothing<of_leaf<op::length>>());
 // Every run drops other elements.
 struct dropped {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Pos>();
+    const auto x = s.input<"x", float, Pos>();
     return x +
            weft::exp(weft::dropout(weft::nn::detail::attach_to(x, weft::sin(places<Pos>())), 0.5));
   }
@@ -204,10 +204,10 @@ static_assert(weft::cost<dropped>.operations == 1);  // without dropout exp is h
 // The carry of a scan changes in every step; the table and the initial carry are hoisted.
 struct scanned {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Pos>();
-    auto const table = weft::sin(places<Pos>());
-    auto const begin = weft::cos(weft::constant(0.25f));
-    auto const h = weft::scan<Pos>(begin, std::tuple{table, x},
+    const auto x = s.input<"x", float, Pos>();
+    const auto table = weft::sin(places<Pos>());
+    const auto begin = weft::cos(weft::constant(0.25f));
+    const auto h = weft::scan<Pos>(begin, std::tuple{table, x},
                                    [](auto h, auto t, auto x) { return weft::tanh(h) * t + x; });
     return h.all;
   }
@@ -217,8 +217,8 @@ struct scanned {
 template <op Kind>
 struct along {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Pos>();
-    auto const table = weft::sin(places<Pos>() * 0.5f + 0.25f);
+    const auto x = s.input<"x", float, Pos>();
+    const auto table = weft::sin(places<Pos>() * 0.5f + 0.25f);
     if constexpr (Kind == op::sum) return x + weft::sum<Pos>(table);
     if constexpr (Kind == op::max) return x + weft::max<Pos>(table);
     if constexpr (Kind == op::softmax) return x + weft::softmax<Pos>(table);
@@ -252,9 +252,9 @@ using kinds_that_mix =
 struct trained {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
-    auto const x =
+    const auto x =
         s.input<"x", float, Pos, HeadDim>() + nn::sinusoidal<HeadDim>(weft::positions<Pos>());
-    auto const y = nn::rotary<HeadDim>(x * s.param<"w", HeadDim>(), weft::positions<Pos>());
+    const auto y = nn::rotary<HeadDim>(x * s.param<"w", HeadDim>(), weft::positions<Pos>());
     return weft::results(weft::as<"loss">(weft::mean<Pos, HeadDim>(weft::tanh(y))));
   }
 };
@@ -262,9 +262,9 @@ struct trained {
 // A run-invariant gradient: that of a loss linear in a parameter.
 struct linear_loss {
   constexpr auto operator()(weft::scope s) const {
-    auto const w = s.param<"w", Pos>();
-    auto const x = s.input<"x", float, Pos>();
-    auto const sines = weft::sin(places<Pos>() * 0.5f);
+    const auto w = s.param<"w", Pos>();
+    const auto x = s.input<"x", float, Pos>();
+    const auto sines = weft::sin(places<Pos>() * 0.5f);
     return weft::results(weft::as<"loss">(weft::sum<Pos>(w * sines + x)));
   }
 };
@@ -275,22 +275,22 @@ BOOST_AUTO_TEST_SUITE(hoist, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(expensive_run_invariant_values_are_computed_once) {
   using weft::inference;
-  auto const& waves = graph_of<inference<sinusoids>>();
+  const auto& waves = graph_of<inference<sinusoids>>();
   executes(waves, op::sin, 1, 0);
   executes(waves, op::cos, 1, 0);
   BOOST_TEST(in_runs(waves, op::concatenate) == 0);
   BOOST_TEST(in_runs(waves, op::positions) == 0);
-  for (op const o : {op::sin, op::cos, op::exp}) {
+  for (const op o : {op::sin, op::cos, op::exp}) {
     BOOST_TEST(once(graph_of<inference<rotated>>(), o) > 0, o);
     BOOST_TEST(in_runs(graph_of<inference<rotated>>(), o) == 0, o);
   }
   executes(graph_of<inference<rotated_from>>(), op::exp, 2, 0);
   executes(graph_of<inference<rotated_from>>(), op::sin, 0, 1);
-  for (op const o : {op::softmax, op::dot, op::gather, op::sum, op::normalize})
+  for (const op o : {op::softmax, op::dot, op::gather, op::sum, op::normalize})
     executes(graph_of<inference<of_known_extents>>(), o, 1, 0);
   executes(graph_of<inference<both_need_distances>>(), op::subtract, 1, 1);
   BOOST_TEST(once(graph_of<inference<both_need_distances>>(), op::sin) == 1);
-  weft::node const& n = weft::testing::first_node(graph_of<inference<attending>>(), op::attention);
+  const weft::node& n = weft::testing::first_node(graph_of<inference<attending>>(), op::attention);
   BOOST_TEST(n.kind == op::attention);
   BOOST_TEST(band_highest(n) == 0);
   BOOST_TEST(n.options == 0u);
@@ -302,12 +302,12 @@ BOOST_AUTO_TEST_CASE(expensive_run_invariant_values_are_computed_once) {
 
 BOOST_AUTO_TEST_CASE(values_that_a_run_can_change_are_computed_in_every_run) {
   using weft::inference;
-  auto const& drops = graph_of<weft::sampling<dropped>>();
+  const auto& drops = graph_of<weft::sampling<dropped>>();
   executes(drops, op::sin, 1, 0);
   executes(drops, op::exp, 0, 1);
   BOOST_TEST(in_runs(drops, op::dropout) == 1);
   executes(graph_of<inference<scanned>>(), op::tanh, 0, 1);
-  auto const& trains = graph_of<weft::training<trained, "loss">>();
+  const auto& trains = graph_of<weft::training<trained, "loss">>();
   executes(trains, op::sin, 1, 0);
   executes(trains, op::cos, 1, 0);
   BOOST_TEST(in_runs(trains, op::tanh) == 1);
@@ -322,16 +322,16 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(operations_along_a_run_time_length_are_not_hoisted
   constexpr op kind = static_cast<op>(Kind::value);
   executes(graph_of<weft::inference<along<kind>>>(), op::sin, 1, 0);
   executes(graph_of<weft::inference<along<kind>>>(), kind, 0, 1);
-  for (std::size_t const n : {2u, 3u, 17u}) trial<weft::inference<along<kind>>>(lengths<Pos>(n));
+  for (const std::size_t n : {2u, 3u, 17u}) trial<weft::inference<along<kind>>>(lengths<Pos>(n));
 }
 
 using models =
     boost::mpl::list<sinusoids, put_together, rotated, attending, both_need_distances, cheap,
                      slopes_by_distance, spread, of_leaf<op::length>, scanned, of_known_extents>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(results_match_the_reference_at_every_length, Model, models) {
-  for (std::size_t const n : {0u, 1u, 3u, 17u}) {
+  for (const std::size_t n : {0u, 1u, 3u, 17u}) {
     auto s = lengths<Pos>(n);
-    for (auto const* name : {"q", "k"}) s.ranges[name] = {-0.5, 0.5};
+    for (const auto* name : {"q", "k"}) s.ranges[name] = {-0.5, 0.5};
     trial<weft::inference<Model>>(s);
   }
 }
@@ -349,16 +349,16 @@ BOOST_AUTO_TEST_CASE(dropout_of_a_hoisted_value_matches_the_reference) {
 }
 
 BOOST_AUTO_TEST_CASE(gradients_match_the_reference) {
-  for (std::size_t const n : {0u, 1u, 3u, 17u})
+  for (const std::size_t n : {0u, 1u, 3u, 17u})
     trial<weft::training<trained, "loss">>(lengths<Pos>(n));
 }
 
 BOOST_AUTO_TEST_CASE(a_run_invariant_gradient_is_hoisted_to_the_workspace_and_copied_out) {
-  auto const& tables = weft::lowered<weft::training<linear_loss, "loss">>::tables;
+  const auto& tables = weft::lowered<weft::training<linear_loss, "loss">>::tables;
   BOOST_TEST(tables.once > 0);
   for (int i = 0; i < tables.once; ++i)
     BOOST_TEST((tables.instructions[i].operand[0].where == weft::block::workspace));
-  for (std::size_t const n : {0u, 1u, 3u, 17u})
+  for (const std::size_t n : {0u, 1u, 3u, 17u})
     trial<weft::training<linear_loss, "loss">>(lengths<Pos>(n));
 }
 

@@ -30,8 +30,8 @@ std::unique_ptr<const weft::memory_plan> planned(const weft::graph& g) {
 // reads. Only if the kernel reads each element before it writes that of the same index: the same
 // axes with the same strides. `by` is `id`, or an operation of the fusion group that ends with it.
 bool in_step(const weft::graph& g, const weft::memory_plan& p, int id, int by, int j) {
-  weft::node const& n = g.nodes[id];
-  int const operand = operand_of(g.nodes[by], j);
+  const weft::node& n = g.nodes[id];
+  const int operand = operand_of(g.nodes[by], j);
   if (!weft::reads_before_writing(g.nodes[by].kind, operand_count(g.nodes[by]), j)) return false;
   if (!(g.nodes[operand].axes == n.axes) || p.of[operand].offset != p.of[id].offset) return false;
   if (weft::bytes(g.nodes[operand].type) != weft::bytes(n.type)) return false;
@@ -40,33 +40,33 @@ bool in_step(const weft::graph& g, const weft::memory_plan& p, int id, int by, i
 
 // Checks that nodes with overlapping live ranges share no bytes, except for results in place.
 void check_plan(const weft::graph& g) {
-  auto const plan = planned(g);
-  auto const& of = plan->of;
-  weft::testing::live_ranges const ranges(g, *plan);
-  auto const &computed_in = ranges.computed_in, &first = ranges.first, &last = ranges.last;
-  auto const owns = [&](int i) {
+  const auto plan = planned(g);
+  const auto& of = plan->of;
+  const weft::testing::live_ranges ranges(g, *plan);
+  const auto &computed_in = ranges.computed_in, &first = ranges.first, &last = ranges.last;
+  const auto owns = [&](int i) {
     return of[i].root == i && of[i].where == weft::block::workspace && !g.nodes[i].fused;
   };
-  auto const size = [&](int i) {
+  const auto size = [&](int i) {
     return g.nodes[i].axes.extent() * static_cast<std::size_t>(weft::bytes(g.nodes[i].type));
   };
   int wrong = 0, pairs = 0;
   for (int j = 0; j < g.count; ++j) {
     if (!owns(j)) continue;
-    int const from = first[static_cast<std::size_t>(j)];
+    const int from = first[static_cast<std::size_t>(j)];
     wrong += of[j].offset % 64 != 0 || of[j].offset + size(j) > plan->workspace_bytes;
     for (int i = 0; i < g.count; ++i) {
       if (!owns(i) || first[static_cast<std::size_t>(i)] >= from ||
           of[i].offset + size(i) <= of[j].offset || of[j].offset + size(j) <= of[i].offset)
         continue;
       ++pairs;
-      int const until = last[static_cast<std::size_t>(i)];
+      const int until = last[static_cast<std::size_t>(i)];
       bool fine = until < from;
       if (until == from) {
         fine = from == j;
         for (int m = 0; m <= j; ++m)
           for (int k = 0; k < operand_count(g.nodes[m]); ++k)
-            if (int const operand = operand_of(g.nodes[m], k);
+            if (const int operand = operand_of(g.nodes[m], k);
                 computed_in[static_cast<std::size_t>(m)] == j && of[operand].root == i)
               fine = fine && in_step(g, *plan, j, m, k);
       }
@@ -108,8 +108,8 @@ static_assert(weft::plan(weft::trace<chain<1>>()).workspace_bytes == one_tensor)
 static_assert(weft::plan(weft::trace<chain<40>>()).workspace_bytes == one_tensor,
               "an elementwise chain is computed in place");
 constexpr bool all_in_one_place() {
-  weft::graph const g = weft::trace<chain<5>>();
-  weft::memory_plan const p = weft::plan(g);
+  const weft::graph g = weft::trace<chain<5>>();
+  const weft::memory_plan p = weft::plan(g);
   for (int i = 0; i < g.count; ++i)
     if (p.of[i].where == weft::block::workspace && p.of[i].offset != 0) return false;
   return true;
@@ -131,11 +131,11 @@ struct put_together {
   struct Fourfold : weft::axis<weft::up_to<4 * 17>> {};
 };
 constexpr bool parts_are_computed_in_place() {
-  weft::graph const g = weft::trace<put_together>();
-  weft::memory_plan const p = weft::plan(g);
-  int const all = g.outputs[0].node;
-  weft::node const& n = g.nodes[all];
-  auto const in_place = [&](int j) { return p.of[operand_of(n, j)].root == all; };
+  const weft::graph g = weft::trace<put_together>();
+  const weft::memory_plan p = weft::plan(g);
+  const int all = g.outputs[0].node;
+  const weft::node& n = g.nodes[all];
+  const auto in_place = [&](int j) { return p.of[operand_of(n, j)].root == all; };
   return in_place(0) && !in_place(1) && in_place(2) && !in_place(3) &&
          p.of[operand_of(n, 2)].offset == p.of[all].offset + 2 * 17 * 17 * 4;
 }
@@ -154,8 +154,8 @@ struct two_results {
   struct Few : weft::axis<4> {};
 };
 constexpr bool results_lie_apart() {
-  weft::graph const g = weft::trace<two_results>();
-  weft::memory_plan const p = weft::plan(g);
+  const weft::graph g = weft::trace<two_results>();
+  const weft::memory_plan p = weft::plan(g);
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < i; ++j)
       if (p.of[p.of[g.outputs[i].node].root].offset == p.of[p.of[g.outputs[j].node].root].offset)
@@ -218,8 +218,8 @@ BOOST_AUTO_TEST_CASE(live_nodes_of_a_transformer_and_its_gradients_have_disjoint
 }
 
 BOOST_AUTO_TEST_CASE(a_sum_with_its_own_transpose_is_not_computed_in_place) {
-  auto const g = kept(weft::trace<symmetric>);
-  auto const p = planned(*g);
+  const auto g = kept(weft::trace<symmetric>);
+  const auto p = planned(*g);
   for (int i = 0; i < g->count; ++i)
     if (g->nodes[i].kind == op::add)
       BOOST_TEST(p->of[i].offset != p->of[operand_of(g->nodes[i], 0)].offset);
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_sum_with_its_own_transpose_is_not_computed_in_place) {
 }
 
 BOOST_AUTO_TEST_CASE(concatenations_of_operands_computed_in_place_match_the_reference) {
-  for (int const some : {0, 1, 5, 17})
+  for (const int some : {0, 1, 5, 17})
     weft::testing::trial<weft::inference<put_together>>(
         weft::testing::lengths<put_together::Some>(some));
 }
@@ -240,8 +240,8 @@ BOOST_AUTO_TEST_CASE(results_are_not_overwritten_before_the_run_ends) {
 }
 
 BOOST_AUTO_TEST_CASE(parameters_are_aligned_and_most_gradients_have_their_offsets) {
-  auto const g = kept([] { return weft::training<char_lm::model<2>, "loss">::g.unpack(); });
-  auto const p = planned(*g);
+  const auto g = kept([] { return weft::training<char_lm::model<2>, "loss">::g.unpack(); });
+  const auto p = planned(*g);
   std::size_t end = 0;
   for (int i = 0; i < g->parameter_count; ++i) {
     BOOST_TEST(p->parameter_offset[i] % 64 == 0u);
@@ -252,9 +252,9 @@ BOOST_AUTO_TEST_CASE(parameters_are_aligned_and_most_gradients_have_their_offset
   BOOST_TEST(p->parameter_bytes < end + 64);
   int in_place = 0;
   for (int i = 0; i < g->output_count; ++i) {
-    weft::output const& o = g->outputs[i];
+    const weft::output& o = g->outputs[i];
     if (o.kind != weft::role::gradient) continue;
-    auto const& at = p->of[o.node];
+    const auto& at = p->of[o.node];
     in_place += at.where == weft::block::gradients && at.offset == p->parameter_offset[o.leaf];
   }
   BOOST_TEST(in_place > g->parameter_count / 2, "gradients are computed where they belong");

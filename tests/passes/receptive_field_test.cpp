@@ -32,7 +32,7 @@ struct twice_restricted {
   constexpr auto operator()(weft::scope s) const {
     using namespace weft;
     auto x = s.input<"x", float, Pos<N>, Embed<D>>();
-    auto const attend = [](const auto& y) {
+    const auto attend = [](const auto& y) {
       auto keys = rename<Pos<N>, KeyPos<N>>(y);
       auto weights = nn::attention_weights<Embed<D>, KeyPos<N>>(
           y, keys, nn::sliding_window<Pos<N>, KeyPos<N>>(R, R));

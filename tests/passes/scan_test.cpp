@@ -26,9 +26,9 @@ struct layer {
 
 constexpr auto steps_of = [](const auto& tables) { return tables.instructions.size(); };
 template <auto Length>
-constexpr auto const& run_tables = weft::lowered<weft::inference<layer<Length>, "last">>::tables;
+constexpr const auto& run_tables = weft::lowered<weft::inference<layer<Length>, "last">>::tables;
 template <auto Length>
-constexpr auto const& training_tables =
+constexpr const auto& training_tables =
     weft::lowered<weft::training<layer<Length>, "loss">>::tables;
 
 static_assert(steps_of(run_tables<3>) == steps_of(run_tables<300>));
@@ -84,10 +84,10 @@ static_assert(in_loop(fused(), op::tanh) == 1 && in_loop(fused(), op::scan_colle
 
 // The gradients of weights are contractions after the loop, not in it.
 constexpr bool weights_after_loop() {
-  graph const g = weft::training<layer<300>, "loss">::g.unpack();
+  const graph g = weft::training<layer<300>, "loss">::g.unpack();
   int products = 0;
   for (int i = 0; i < g.count; ++i) {
-    bool const backwards = weft::loop_of(g, i) > 0 && g.regions[weft::loop_of(g, i) - 1].backwards;
+    const bool backwards = weft::loop_of(g, i) > 0 && g.regions[weft::loop_of(g, i) - 1].backwards;
     products += backwards && g.nodes[i].kind == op::dot;
   }
   return products == 3;  // gradients of the hidden state from each gate
@@ -97,7 +97,7 @@ static_assert(weights_after_loop());
 // Whether the nodes of each body are consecutive, its yields last.
 constexpr bool together(const graph& g) {
   for (int i = 1; i < g.count; ++i) {
-    int const body = weft::loop_of(g, i - 1);
+    const int body = weft::loop_of(g, i - 1);
     if (body == 0) continue;
     if (weft::loop_of(g, i) != body)
       for (int j = i; j < g.count; ++j)
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_SUITE(scan_passes, *boost::unit_test::label("full"))
 
 // The static assertions above, at run time.
 BOOST_AUTO_TEST_CASE(a_carry_that_no_result_needs_is_eliminated_with_what_computes_it) {
-  auto const g = weft::testing::kept(half);
+  const auto g = weft::testing::kept(half);
   BOOST_TEST(weft::testing::count(*g, op::carry) == 1);
   BOOST_TEST(weft::testing::count(*g, op::exp) == 0);
 }

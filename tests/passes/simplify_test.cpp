@@ -30,7 +30,7 @@ constexpr weft::graph simplified() {
 // Whether nothing is left but one input, which is the result.
 template <class Model>
 constexpr bool is_input() {
-  weft::graph const g = simplified<Model>();
+  const weft::graph g = simplified<Model>();
   return output_node(g).kind == op::input && g.count == 1;
 }
 
@@ -73,7 +73,7 @@ static_assert(count(simplified<scaled>(), op::sqrt) == 0);
 static_assert(count(simplified<scaled>(), op::constant) == 1);
 static_assert(simplified<scaled>().count == 3);
 constexpr double scale() {
-  weft::graph const g = simplified<scaled>();
+  const weft::graph g = simplified<scaled>();
   return constant_value(g.nodes[operand_of(output_node(g), 1)]);
 }
 static_assert(scale() == 8);
@@ -94,7 +94,7 @@ struct folded {
   }
 };
 constexpr double folded_to() {
-  weft::graph const g = simplified<folded>();
+  const weft::graph g = simplified<folded>();
   return g.count == 3 ? constant_value(g.nodes[operand_of(output_node(g), 1)]) : -1;
 }
 static_assert(folded_to() == 3);
@@ -298,22 +298,22 @@ BOOST_AUTO_TEST_CASE(a_constant_that_does_not_fit_in_int32_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(simplification_is_idempotent) {
-  auto const once = kept(simplified<rich>);
-  auto const twice = kept([&] { return weft::simplify(*once); });
+  const auto once = kept(simplified<rich>);
+  const auto twice = kept([&] { return weft::simplify(*once); });
   BOOST_TEST(once->count == twice->count);
 }
 
 BOOST_AUTO_TEST_CASE(simplification_preserves_results) {
   namespace reference = weft::reference;
-  auto const before = kept(weft::trace<rich>);
-  auto const after = kept(simplified<rich>);
+  const auto before = kept(weft::trace<rich>);
+  const auto after = kept(simplified<rich>);
   BOOST_TEST(after->count < before->count);
-  auto const s = weft::testing::lengths<Pos>(7);
-  weft::testing::expectation const given(*before, s);
-  auto const all = reference::evaluate(*after, s.lengths, given.given());
-  for (auto const* name : {"y", "z", "mean"}) {
-    auto const& expected = reference::result(*before, given.values(), name).data;
-    auto const& got = reference::result(*after, all, name).data;
+  const auto s = weft::testing::lengths<Pos>(7);
+  const weft::testing::expectation given(*before, s);
+  const auto all = reference::evaluate(*after, s.lengths, given.given());
+  for (const auto* name : {"y", "z", "mean"}) {
+    const auto& expected = reference::result(*before, given.values(), name).data;
+    const auto& got = reference::result(*after, all, name).data;
     BOOST_TEST_REQUIRE(got.size() == expected.size());
     for (std::size_t i = 0; i < got.size(); ++i)
       BOOST_TEST(std::abs(got[i] - expected[i]) < 1e-14, name << "[" << i << "]");
@@ -330,20 +330,20 @@ BOOST_AUTO_TEST_CASE(expressions_that_can_be_nan_are_not_folded) {
 
 struct overflowing {
   constexpr auto operator()(weft::scope s) const {
-    auto const n = s.input<"n", std::int32_t>() + (weft::constant(2000000000) + 2000000000);
-    auto const x = s.input<"x", float>() + weft::constant(3e38f) * 10.0f;
+    const auto n = s.input<"n", std::int32_t>() + (weft::constant(2000000000) + 2000000000);
+    const auto x = s.input<"x", float>() + weft::constant(3e38f) * 10.0f;
     return weft::results(weft::as<"n">(n), weft::as<"x">(x));
   }
 };
 BOOST_AUTO_TEST_CASE(constants_that_overflow_are_left_to_the_kernels) {
   weft::module<overflowing> net;
-  auto const y = net(weft::arg<"n">(1), weft::arg<"x">(1.0f));
+  const auto y = net(weft::arg<"n">(1), weft::arg<"x">(1.0f));
   BOOST_TEST(y.get<"n">()() == static_cast<std::int32_t>(4000000001U));
   BOOST_TEST(y.get<"x">()() == std::numeric_limits<float>::infinity());
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_slices_with_and_without_gaps_match_the_reference) {
-  auto const at = weft::testing::lengths<Pos>(Pos::extent);
+  const auto at = weft::testing::lengths<Pos>(Pos::extent);
   weft::testing::trial<weft::training<sliced<true>, "loss">>(at);
   weft::testing::trial<weft::training<sliced<false>, "loss">>(at);
   weft::testing::trial<weft::training<overlapping, "loss">>(at);
@@ -351,8 +351,8 @@ BOOST_AUTO_TEST_CASE(gradients_of_slices_with_and_without_gaps_match_the_referen
 
 BOOST_AUTO_TEST_CASE(simplification_shrinks_a_training_graph_and_keeps_its_outputs) {
   using source = weft::training<char_lm::model<2>, "loss">;
-  auto const before = weft::testing::plain_graph<source>();
-  auto const after = kept([&] { return weft::simplify(*before); });
+  const auto before = weft::testing::plain_graph<source>();
+  const auto after = kept([&] { return weft::simplify(*before); });
   BOOST_TEST(after->count < before->count);
   BOOST_TEST(after->output_count == before->output_count);
   for (int i = 0; i < after->output_count; ++i)

@@ -20,7 +20,7 @@ using weft::testing::add_operand, weft::testing::set_operand;
 int emit(graph& g, op kind, const weft::axis_list& axes, std::initializer_list<int> operands = {}) {
   node n = make_node(kind);
   n.axes = axes;
-  for (int const id : operands) add_operand(n, id);
+  for (const int id : operands) add_operand(n, id);
   return g.emit(n);
 }
 
@@ -42,11 +42,11 @@ struct well_formed {
   node& at(int id) { return g->nodes[id]; }
   // A running sum along Rows, as nodes 5 to 11.
   void add_scan() {
-    weft::axis_list const all = axes_of(shape<Rows, Out>()), of_step = axes_of(shape<Out>());
-    weft::axis_info const* const rows = axes_of(shape<Rows>()).at[0];
+    const weft::axis_list all = axes_of(shape<Rows, Out>()), of_step = axes_of(shape<Out>());
+    const weft::axis_info* const rows = axes_of(shape<Rows>()).at[0];
     initial = emit(*g, op::constant, {});
-    int const region = g->add_region({rows, rows, false});
-    auto const in_body = [&](op kind, int operand) {
+    const int region = g->add_region({rows, rows, false});
+    const auto in_body = [&](op kind, int operand) {
       node n = make_node(kind);
       n.axes = of_step;
       n.region = static_cast<std::int16_t>(region);
@@ -68,7 +68,7 @@ struct well_formed {
   int initial = 0, slice = 0, carry = 0, sum_of_step = 0, yield = 0, collect = 0, result = 0;
   // The faulty node, and what is wrong with it.
   std::string fault() const {
-    auto const [id, what] = verify(*g, true);
+    const auto [id, what] = verify(*g, true);
     return id < 0 ? "none" : std::to_string(id) + ": " + std::string(what);
   }
 };

@@ -26,7 +26,7 @@ random_model::random_model(const std::string& file, const std::string& name) {
     if (word == "parameter") size[of] = count;
     if (word == "input" || word == "parameter" || word == "state") inference_.given[of] = x;
     for (int sampled = 0; sampled < 2; ++sampled) {
-      std::string const mode = sampled == 1 ? "sampled_" : "";
+      const std::string mode = sampled == 1 ? "sampled_" : "";
       if (word == mode + "result") results[sampled][of].value = x;
       if (word == mode + "result_tolerance") results[sampled][of].tolerance = x;
       if (word == mode + "updated") states[sampled][of].value = x;

@@ -44,7 +44,7 @@ static_assert(weft::cost<causal_self_attention>.operations == 5);
 
 int main(int, char** arguments) {
   std::ifstream document(arguments[1]);
-  std::array<std::string_view, 2> const texts{simplified.view(), fused.view()};
+  const std::array<std::string_view, 2> texts{simplified.view(), fused.view()};
   std::array<int, 2> lines{};
   std::size_t text = 0;
   bool wrong = false;

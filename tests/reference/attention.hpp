@@ -34,10 +34,10 @@ struct attention_operands {
 inline attention_values attention(const graph& g, const node& n, const lengths& of,
                                   const attention_operands& x,
                                   const kernels::random_state& random) {
-  attention_axes const axes = attention_axes_of(g, n);
-  node const& forward = n.kind == op::attention ? n : g.nodes[testing::operand_of(n, 3)];
-  auto const dense = [&](int node) { return node < 0 ? layout() : layout(g.nodes[node].axes, of); };
-  layout const of_query = dense(testing::operand_of(n, 0)),
+  const attention_axes axes = attention_axes_of(g, n);
+  const node& forward = n.kind == op::attention ? n : g.nodes[testing::operand_of(n, 3)];
+  const auto dense = [&](int node) { return node < 0 ? layout() : layout(g.nodes[node].axes, of); };
+  const layout of_query = dense(testing::operand_of(n, 0)),
                of_key = dense(testing::operand_of(n, 1)),
                of_value = dense(testing::operand_of(n, 2)),
                of_mask = dense(find_option(n, attention_option::mask)),
@@ -49,30 +49,30 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
                of_sink = dense(find_option(n, attention_option::sink)),
                of_numbers = dense(find_option(n, attention_option::dropout)),
                of_result(forward.axes, of);
-  std::size_t const keys = of(axes.key), depth = of(axes.depth), width = of(axes.value);
+  const std::size_t keys = of(axes.key), depth = of(axes.depth), width = of(axes.value);
   attention_values v{std::vector<double>(of_result.size()), std::vector<double>(of_query.size()),
                      std::vector<double>(of_key.size()),    std::vector<double>(of_value.size()),
                      std::vector<double>(of_bias.size()),   std::vector<double>(of_relative.size()),
                      std::vector<double>(of_sink.size())};
   // The position of key j relative to query i, which is shifted by element o of the offsets.
-  auto const distance = [&](std::size_t i, std::size_t j, auto o) {
+  const auto distance = [&](std::size_t i, std::size_t j, auto o) {
     return static_cast<std::int64_t>(j) - static_cast<std::int64_t>(i) -
            static_cast<std::int64_t>(x.offset ? x.offset[o] : 0);
   };
-  auto const seen = [&](std::size_t i, std::size_t j, auto o, auto f, auto l) {
-    auto const place = distance(i, j, o), key = static_cast<std::int64_t>(j);
-    bool const inside =
+  const auto seen = [&](std::size_t i, std::size_t j, auto o, auto f, auto l) {
+    const auto place = distance(i, j, o), key = static_cast<std::int64_t>(j);
+    const bool inside =
         (!x.begins || key >= static_cast<std::int64_t>(x.begins[f])) &&
         (!x.lengths || key < static_cast<std::int64_t>(x.lengths[l]) + length_more(n));
     return inside && band_lowest(n) <= place && place <= band_highest(n);
   };
   // The offset of the relative bias of query i and key j, in the row that begins at t.
-  auto const looked_up = [&](std::size_t i, std::size_t j, auto o, auto t) {
-    auto const last = static_cast<std::int64_t>(of(axes.distance)) - 1;
-    auto const index = std::clamp<std::int64_t>(distance(i, j, o) + relative_origin(n), 0, last);
+  const auto looked_up = [&](std::size_t i, std::size_t j, auto o, auto t) {
+    const auto last = static_cast<std::int64_t>(of(axes.distance)) - 1;
+    const auto index = std::clamp<std::int64_t>(distance(i, j, o) + relative_origin(n), 0, last);
     return t + static_cast<std::size_t>(index) * of_relative.stride(axes.distance);
   };
-  auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto f,
+  const auto each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto f,
                             auto l, auto t, auto c, auto u, auto r) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     std::vector<double> weights(keys), slope(keys, n.scale), kept(keys, 1);
@@ -84,13 +84,13 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
         s += x.query[q + d * of_query.stride(axes.depth)] *
              x.key[k + j * of_key.stride(axes.key) + d * of_key.stride(axes.depth)];
       s *= n.scale;
-      if (double const cap = soft_cap_of(n); cap != 0) {
-        double const t = std::tanh(s / cap);
+      if (const double cap = soft_cap_of(n); cap != 0) {
+        const double t = std::tanh(s / cap);
         s = cap * t;
         slope[j] *= 1 - t * t;
       }
-      double const bias = x.bias ? x.bias[b + j * of_bias.stride(axes.key)] : 0;
-      double const relative = x.relative ? x.relative[looked_up(i, j, o, t)] : 0;
+      const double bias = x.bias ? x.bias[b + j * of_bias.stride(axes.key)] : 0;
+      const double relative = x.relative ? x.relative[looked_up(i, j, o, t)] : 0;
       s += bias + relative;
       sees[j] = seen(i, j, o, f, l) && (!x.mask || x.mask[m + j * of_mask.stride(axes.key)] != 0) &&
                 bias != -infinity && relative != -infinity;
@@ -100,10 +100,10 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
         kept[j] = kept_share(g.nodes[find_option(n, attention_option::dropout)], random,
                              x.numbers[u + j * of_numbers.stride(axes.key)]);
     }
-    bool const hidden = std::isinf(greatest) && greatest < 0;
+    const bool hidden = std::isinf(greatest) && greatest < 0;
     if (x.sink) greatest = functions::maximum(greatest, x.sink[c]);
     for (double& s : weights) sum += s = hidden ? 0 : std::exp(s - greatest);
-    double const of_the_sink = x.sink && !hidden ? std::exp(x.sink[c] - greatest) : 0;
+    const double of_the_sink = x.sink && !hidden ? std::exp(x.sink[c] - greatest) : 0;
     sum += of_the_sink;
     double inner = 0;  // delta: the sum of g * result
     for (std::size_t e = 0; e < width; ++e) {
@@ -112,34 +112,34 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
         if (sees[j])
           y += kept[j] * weights[j] / sum *
                x.value[w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value)];
-      std::size_t const at = r + e * of_result.stride(axes.value);
+      const std::size_t at = r + e * of_result.stride(axes.value);
       v.result[at] = y;
       if (x.g) inner += x.g[at] * y;
     }
     if (x.g && x.sink && !hidden) v.sink_gradient[c] -= of_the_sink / sum * inner;
     for (std::size_t j = 0; x.g && j < keys && !hidden; ++j) {
       if (!sees[j]) continue;
-      double const weight = weights[j] / sum;
+      const double weight = weights[j] / sum;
       double dw = 0;
       for (std::size_t e = 0; e < width; ++e) {
-        std::size_t const at = w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value);
-        double const g_here = x.g[r + e * of_result.stride(axes.value)];
+        const std::size_t at = w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value);
+        const double g_here = x.g[r + e * of_result.stride(axes.value)];
         dw += kept[j] * g_here * x.value[at];
         v.value_gradient[at] += kept[j] * weight * g_here;
       }
-      double const dz = weight * (dw - inner), ds = dz * slope[j];
+      const double dz = weight * (dw - inner), ds = dz * slope[j];
       if (x.bias) v.bias_gradient[b + j * of_bias.stride(axes.key)] += dz;
       if (x.relative) v.relative_gradient[looked_up(i, j, o, t)] += dz;
       for (std::size_t d = 0; d < depth; ++d) {
-        std::size_t const at_query = q + d * of_query.stride(axes.depth);
-        std::size_t const at_key = k + j * of_key.stride(axes.key) + d * of_key.stride(axes.depth);
+        const std::size_t at_query = q + d * of_query.stride(axes.depth);
+        const std::size_t at_key = k + j * of_key.stride(axes.key) + d * of_key.stride(axes.depth);
         v.query_gradient[at_query] += ds * x.key[at_key];
         v.key_gradient[at_key] += ds * x.query[at_query];
       }
     }
   };
-  std::size_t const queries = axes.query ? of(axes.query) : 1;
-  auto const step = [&](const layout& l) { return axes.query ? l.stride(axes.query) : 0; };
+  const std::size_t queries = axes.query ? of(axes.query) : 1;
+  const auto step = [&](const layout& l) { return axes.query ? l.stride(axes.query) : 0; };
   for_each(to_axes(axes.batch), of,
            {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_begins, of_lengths,
             of_relative, of_sink, of_numbers, of_result},

@@ -37,7 +37,7 @@ struct evaluation_state {
                : &none;
   }
   attention_operands attention_operands_of(const node& n) const {
-    auto const data_of = [&](int id) {
+    const auto data_of = [&](int id) {
       return id < 0 ? nullptr : all[static_cast<std::size_t>(id)].data.data();
     };
     return {data_of(testing::operand_of(n, 0)),
@@ -55,8 +55,8 @@ struct evaluation_state {
   }
 
   values given_values(const leaf& l, const bindings::map& from, std::size_t size) const {
-    std::string const name(g.name(l.name));
-    auto const found = from.find(name);
+    const std::string name(g.name(l.name));
+    const auto found = from.find(name);
     if (found == from.end()) throw std::invalid_argument(name + " is not given");
     if (found->second.size() != size)
       throw std::invalid_argument(name + " has " + std::to_string(found->second.size()) +

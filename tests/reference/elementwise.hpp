@@ -42,8 +42,8 @@ struct functions {
     return std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
   }
   static double gelu_tanh_slope(double x) {
-    double const t = std::tanh(gelu_inner(x));
-    double const inner_slope = std::sqrt(2 / std::numbers::pi) * (1 + 3 * 0.044715 * x * x);
+    const double t = std::tanh(gelu_inner(x));
+    const double inner_slope = std::sqrt(2 / std::numbers::pi) * (1 + 3 * 0.044715 * x * x);
     return (1 + t) / 2 + x / 2 * (1 - t * t) * inner_slope;
   }
 };
@@ -60,7 +60,7 @@ inline double cast(dtype to, double x) {
 // What an entry gives for elements of type T; a value of as many as the operation has.
 template <class Entry, class T>
 T element_of(T x, T y, T z) {
-  functions const m;
+  const functions m;
   if constexpr (Entry::least_operands == 1)
     return static_cast<T>(Entry::reference(m, x));
   else if constexpr (Entry::least_operands == 2)
@@ -109,8 +109,8 @@ inline double elementwise(const node& n, double x, double y, double z) {
 
 // The factor by which a dropout multiplies the element with id `number`.
 inline double kept_share(const node& numbers, const kernels::random_state& random, double number) {
-  auto const salt = static_cast<std::uint32_t>(rng_stream(numbers));
-  bool const dropped =
+  const auto salt = static_cast<std::uint32_t>(rng_stream(numbers));
+  const bool dropped =
       kernels::is_dropped(kernels::random_word(random, salt, static_cast<std::uint32_t>(number)),
                           drop_threshold(dropout_rate(numbers)));
   return dropped ? 0 : 1 / (1 - dropout_rate(numbers));

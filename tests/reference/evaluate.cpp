@@ -38,24 +38,24 @@ struct compute_of_operation {
     }
   }
   static void dropout(const computation& c) {
-    node const& ids = c.g.nodes[testing::operand_of(c.n, 1)];
+    const node& ids = c.g.nodes[testing::operand_of(c.n, 1)];
     for_each(c.own, c.of, {c.result, c.of_x, c.of_y}, [&](auto i, auto x, auto id) {
-      double const share = kept_share(ids, c.given.random, c.y[id]);
+      const double share = kept_share(ids, c.given.random, c.y[id]);
       c.r[i] = share == 0 ? 0 : share * c.x[x];  // NaN is dropped too
     });
   }
   static void rowwise_of_node(const computation& c) {
-    axes const along = to_axes(row_axes(c.n));
+    const axes along = to_axes(row_axes(c.n));
     for_each(without(c.own, along), c.of, {c.result, c.of_x, c.of_y, c.of_z, c.layout_of(c.n, 3)},
              [&](auto i, auto x, auto y, auto z, auto w) {
-               std::size_t const first[]{x, y, z, w};
+               const std::size_t first[]{x, y, z, w};
                std::array<std::vector<double>, 4> rows;
                for (int o = 0; o < testing::operand_count(c.n); ++o) {
-                 auto const at = static_cast<std::size_t>(o);
+                 const auto at = static_cast<std::size_t>(o);
                  for_each(along, c.of, {c.layout_of(c.n, o)},
                           [&](auto j) { rows[at].push_back(c.data(c.n, o)[first[at] + j]); });
                }
-               std::vector<double> const row = rowwise_with_others(c.n, std::move(rows));
+               const std::vector<double> row = rowwise_with_others(c.n, std::move(rows));
                std::size_t next = 0;
                for_each(along, c.of, {c.result}, [&](auto j) { c.r[i + j] = row[next++]; });
              });
@@ -69,8 +69,8 @@ class evaluation {
   std::vector<values> run(const observer& seen) {
     all_.resize(static_cast<std::size_t>(now_.g.count));
     for (int i = 0; i < now_.g.count;) {
-      if (int const body = loop_of(now_.g, i); body > 0) {
-        int const first = i;
+      if (const int body = loop_of(now_.g, i); body > 0) {
+        const int first = i;
         while (i < now_.g.count && loop_of(now_.g, i) == body) ++i;
         run_body(first, i, now_.g.regions[body - 1], seen);
       } else {
@@ -87,18 +87,18 @@ class evaluation {
 
   // Runs nodes [first, end), the body of a scan, once for each index of the region's axis.
   void run_body(int first, int end, const region& r, const observer& seen) {
-    auto const each = [&](op kind, auto f) {
+    const auto each = [&](op kind, auto f) {
       for (int i = first; i < end; ++i)
         if (now_.g.nodes[i].kind == kind) f(i, now_.g.nodes[i]);
     };
     each(op::carry, [&](int i, const node& n) { of_node(i) = compute(n); });
     each(op::scan_collect,
          [&](int i, const node& n) { of_node(i).data.resize(now_.dense(n.axes).size()); });
-    std::size_t const steps = now_.of(r.axis);
+    const std::size_t steps = now_.of(r.axis);
     for (std::size_t step = 0; step < steps; ++step) {
       now_.step = r.backwards ? steps - 1 - step : step;
       for (int i = first; i < end; ++i) {
-        node const& n = now_.g.nodes[i];
+        const node& n = now_.g.nodes[i];
         if (n.kind == op::scan_collect)
           write_step(n, of_node(i));
         else if (n.kind != op::carry)
@@ -111,7 +111,7 @@ class evaluation {
   }
   void write_step(const node& n, values& whole) const {
     layout at = now_.dense(n.axes);
-    std::size_t const first = now_.step * at.take(scanned_axis(n));
+    const std::size_t first = now_.step * at.take(scanned_axis(n));
     for_each(to_axes(now_.axes_of(n, 0)), now_.of, {at, now_.layout_of(n, 0)},
              [&](auto i, auto a) { whole.data[first + i] = now_.data(n, 0)[a]; });
   }
@@ -132,7 +132,7 @@ class evaluation {
 
 std::vector<values> evaluate(const graph& g, const lengths& given, const bindings& b,
                              const observer& seen) {
-  lengths const all = complete(g, given);
+  const lengths all = complete(g, given);
   return detail::evaluation(g, all, b).run(seen);
 }
 

@@ -55,7 +55,7 @@ inline const values& updated(const graph& g, const std::vector<values>& all,
 // A tensor in the layout of a stored parameter: every axis at its bound, with zeros beyond the
 // lengths of the run. `of` is what complete returns.
 inline values at_bound(const values& v, const axis_list& axes, const lengths& of) {
-  detail::layout const stored(axes, [](const auto* axis) { return axis->extent; });
+  const detail::layout stored(axes, [](const auto* axis) { return axis->extent; });
   values all{std::vector<double>(stored.size())};
   detail::for_each(detail::to_axes(axes), of, {stored, detail::layout(axes, of)},
                    [&](auto i, auto a) { all.data[i] = v.data[a]; });

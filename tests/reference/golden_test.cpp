@@ -31,11 +31,11 @@ struct adamw {
     first_moment.resize(p.size());
     second_moment.resize(p.size());
     for (std::size_t i = 0; i < p.size(); ++i) {
-      double const d = g[i] * gradient_scale;
+      const double d = g[i] * gradient_scale;
       first_moment[i] = beta1 * first_moment[i] + (1 - beta1) * d;
       second_moment[i] = beta2 * second_moment[i] + (1 - beta2) * d * d;
-      double const mean = first_moment[i] / (1 - std::pow(beta1, t));
-      double const square = second_moment[i] / (1 - std::pow(beta2, t));
+      const double mean = first_moment[i] / (1 - std::pow(beta1, t));
+      const double square = second_moment[i] / (1 - std::pow(beta2, t));
       p[i] -= learning_rate * (weight_decay * p[i] + mean / (std::sqrt(square) + epsilon));
     }
   }
@@ -47,10 +47,10 @@ BOOST_AUTO_TEST_SUITE(pytorch, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(the_reference_matches_pytorch_over_two_training_steps_of_char_lm) {
   constexpr std::size_t batch = 4, length = 32;
-  weft::graph const& g = char_lm_trained;
-  weft::tensor_file const file(weft::testing::golden_file("char_lm.safetensors"));
-  auto const losses = file["output.losses"].values<double>();
-  auto const norms = file["output.gradient_norms"].values<double>();
+  const weft::graph& g = char_lm_trained;
+  const weft::tensor_file file(weft::testing::golden_file("char_lm.safetensors"));
+  const auto losses = file["output.losses"].values<double>();
+  const auto norms = file["output.gradient_norms"].values<double>();
   reference::lengths lengths;
   lengths.set<char_lm::Batch>(batch).set<char_lm::Pos>(length);
 
@@ -62,27 +62,27 @@ BOOST_AUTO_TEST_CASE(the_reference_matches_pytorch_over_two_training_steps_of_ch
   std::vector<trained> parameters;
   reference::bindings given;
   for (int i = 0; i < g.parameter_count; ++i) {
-    std::string const name(g.name(g.parameters[i].name));
+    const std::string name(g.name(g.parameters[i].name));
     parameters.push_back({name, g.nodes[g.parameters[i].node].axes, {}});
-    auto const start = golden::parameter_values(name, parameters.back().axes.extent());
+    const auto start = golden::parameter_values(name, parameters.back().axes.extent());
     given.parameters[name].assign(start.begin(), start.end());
   }
   for (int step = 0; step < 2; ++step) {
-    auto const bytes = golden::tokens(step, batch, length);
+    const auto bytes = golden::tokens(step, batch, length);
     given.inputs["tokens"].assign(bytes.tokens.begin(), bytes.tokens.end());
     given.inputs["targets"].assign(bytes.targets.begin(), bytes.targets.end());
-    auto const all = reference::evaluate(g, lengths, given);
+    const auto all = reference::evaluate(g, lengths, given);
     double norm = 0;
-    for (auto const& p : parameters)
-      for (double const d : reference::gradient(g, all, p.name).data) norm += d * d;
+    for (const auto& p : parameters)
+      for (const double d : reference::gradient(g, all, p.name).data) norm += d * d;
     norm = std::sqrt(norm);
 
-    auto const at = static_cast<std::size_t>(step);
+    const auto at = static_cast<std::size_t>(step);
     BOOST_CHECK_CLOSE_FRACTION(reference::result(g, all, "loss").data[0], losses[at], 1e-10);
     BOOST_CHECK_CLOSE_FRACTION(norm, norms[at], 1e-10);
 
     // torch.nn.utils.clip_grad_norm_ to 1. Positions beyond the length have gradient 0, and decay.
-    double const scale = std::min(1.0, 1.0 / (norm + 1e-6));
+    const double scale = std::min(1.0, 1.0 / (norm + 1e-6));
     for (auto& p : parameters)
       p.optimizer.step(
           step + 1, given.parameters[p.name],
@@ -91,14 +91,14 @@ BOOST_AUTO_TEST_CASE(the_reference_matches_pytorch_over_two_training_steps_of_ch
 }
 
 BOOST_AUTO_TEST_CASE(adamw_steps_match_pytorch) {
-  weft::tensor_file const file(weft::testing::golden_file("optimizer.safetensors"));
+  const weft::tensor_file file(weft::testing::golden_file("optimizer.safetensors"));
   std::vector<double> p = file["parameters"].values<double>();
-  std::vector<double> const gradients = file["gradients"].values<double>();
-  std::vector<double> const after = file["adamw.parameters"].values<double>();
+  const std::vector<double> gradients = file["gradients"].values<double>();
+  const std::vector<double> after = file["adamw.parameters"].values<double>();
   adamw optimizer{.learning_rate = 0.01};
-  auto const size = static_cast<std::ptrdiff_t>(p.size());
+  const auto size = static_cast<std::ptrdiff_t>(p.size());
   for (int step = 0; step < 5; ++step) {
-    auto const now = gradients.begin() + step * size;
+    const auto now = gradients.begin() + step * size;
     optimizer.step(step + 1, p, {now, now + size}, 1);
     for (std::size_t i = 0; i < p.size(); ++i)  // PyTorch's are float32: a few roundings each step
       BOOST_CHECK_SMALL(p[i] - after[static_cast<std::size_t>(step * size) + i],

@@ -25,14 +25,14 @@ struct computed;
 // Replaces the layout's axis of elements by that of pairs; returns the offset from a pair's first
 // element to its second.
 inline std::size_t take_pairs(const node& n, layout& of) {
-  std::size_t const stride = of.take(rotated_axis(n));
+  const std::size_t stride = of.take(rotated_axis(n));
   of.put(axis_of_pairs(n), stride * pair_steps_of(n).next);
   return stride * pair_steps_of(n).partner;
 }
 // The unfolded layout: the axis of windows and that within a window instead of their operand's
 // axis.
 inline layout looked_at(layout whole, const node& n) {
-  std::size_t const stride = whole.take(windowed_axis(n));
+  const std::size_t stride = whole.take(windowed_axis(n));
   whole.put(axis_of_windows(n), stride * static_cast<std::size_t>(window_stride(n)));
   whole.put(axis_in_window(n), stride * static_cast<std::size_t>(window_dilation(n)));
   return whole;
@@ -49,16 +49,16 @@ struct computed<op::input> : computation {
 template <>
 struct computed<op::parameter> : computation {
   void run() const {
-    layout const stored(n.axes, [](const auto* axis) { return axis->extent; });
-    values const p = given_values(g.parameters[n.leaf], given.parameters, stored.size());
+    const layout stored(n.axes, [](const auto* axis) { return axis->extent; });
+    const values p = given_values(g.parameters[n.leaf], given.parameters, stored.size());
     for_each(own, of, {result, stored}, [&](auto i, auto a) { r[i] = p.data[a]; });
   }
 };
 template <>
 struct computed<op::state> : computation {
   void run() const {
-    layout const stored(n.axes, [](const auto* axis) { return axis->extent; });
-    auto const found = given.states.find(g.name(g.states[n.leaf].name));
+    const layout stored(n.axes, [](const auto* axis) { return axis->extent; });
+    const auto found = given.states.find(g.name(g.states[n.leaf].name));
     if (found != given.states.end())
       for_each(own, of, {result, stored}, [&](auto i, auto a) { r[i] = found->second.at(a); });
   }
@@ -66,16 +66,16 @@ struct computed<op::state> : computation {
 template <>
 struct computed<op::update_rows> : computation {
   void run() const {
-    auto const *const into = updated_axis(n), *const row = axis_of_rows(n);
+    const auto *const into = updated_axis(n), *const row = axis_of_rows(n);
     std::copy_n(x, v.data.size(), r);
     layout to = result;
-    std::size_t const stride = to.take(into);
+    const std::size_t stride = to.take(into);
     layout which;  // offset p is the index of the row
     which.put(row, 1);
     for_each(put_in_place(own, into, row), of, {to, of_y, of_z, layout_of(n, 3), which},
              [&](auto i, auto a, auto b, auto c, auto p) {
-               double const place = z[b] + static_cast<double>(p);
-               bool const counts =
+               const double place = z[b] + static_cast<double>(p);
+               const bool counts =
                    testing::operand_count(n) < 4 || static_cast<double>(p) < data(n, 3)[c];
                if (counts && place >= 0 && place < static_cast<double>(of(into)))
                  r[i + static_cast<std::size_t>(place) * stride] = y[a];
@@ -90,7 +90,7 @@ template <>
 struct computed<op::element_ids> : computation {
   static constexpr bool is_exact = true;
   void run() const {
-    layout const stored(n.axes, [](const auto* axis) { return axis->extent; });
+    const layout stored(n.axes, [](const auto* axis) { return axis->extent; });
     for_each(own, of, {result, stored}, [&](auto i, auto a) { r[i] = static_cast<double>(a); });
   }
 };
@@ -108,7 +108,7 @@ template <>
 struct computed<op::scan_slice> : computation {
   void run() const {
     layout whole = of_x;
-    std::size_t const first = step * whole.take(scanned_axis(n));
+    const std::size_t first = step * whole.take(scanned_axis(n));
     for_each(own, of, {result, whole}, [&](auto i, auto a) { r[i] = x[first + a]; });
   }
 };
@@ -134,7 +134,7 @@ struct computed<op::merge> : computation {
   void run() const {
     layout apart = result;
     std::size_t stride = apart.take(merged_axis(g, n));
-    axis_list const& parts = merged_axes(n);
+    const axis_list& parts = merged_axes(n);
     for (int i = parts.count; i-- > 0; stride *= of(parts.at[i])) apart.put(parts.at[i], stride);
     for_each(to_axes(axes_of(n, 0)), of, {apart, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
   }
@@ -143,7 +143,7 @@ template <>
 struct computed<op::slice> : computation {
   void run() const {
     layout whole = of_x;
-    std::size_t const first = start(of, n) * whole.stride(sliced_axis(n));
+    const std::size_t first = start(of, n) * whole.stride(sliced_axis(n));
     whole.rename(sliced_axis(n), part_axis(g, n));
     for_each(own, of, {result, whole}, [&](auto i, auto a) { r[i] = x[first + a]; });
   }
@@ -152,8 +152,8 @@ template <>
 struct computed<op::pad> : computation {
   void run() const {
     layout whole = result;
-    std::size_t const first = start(of, n) * whole.stride(sliced_axis(n));
-    axes const at_part = put_in_place(own, sliced_axis(n), part_axis(g, n));
+    const std::size_t first = start(of, n) * whole.stride(sliced_axis(n));
+    const axes at_part = put_in_place(own, sliced_axis(n), part_axis(g, n));
     whole.rename(sliced_axis(n), part_axis(g, n));
     for_each(at_part, of, {whole, of_x}, [&](auto i, auto a) { r[first + i] = x[a]; });
   }
@@ -174,11 +174,11 @@ struct computed<op::fold> : computation {
 template <>
 struct computed<op::concatenate> : computation {
   void run() const {
-    auto const* const axis = whole_axis(g, n);
+    const auto* const axis = whole_axis(g, n);
     std::size_t first = 0;
     for (int p = 0; p < testing::operand_count(n); ++p) {
-      auto const* const part = concatenated_axes(n).at[p];
-      double const* const from = data(n, p);
+      const auto* const part = concatenated_axes(n).at[p];
+      const double* const from = data(n, p);
       layout whole = result;
       whole.rename(axis, part);
       for_each(put_in_place(own, axis, part), of, {whole, layout_of(n, p)},
@@ -232,9 +232,9 @@ struct computed<op::attention> : computation {
 template <>
 struct computed<op::attention_adjoint> : computation {  // its results, concatenated
   void run() const {
-    attention_values const a = attention(g, n, of, attention_operands_of(n), given.random);
+    const attention_values a = attention(g, n, of, attention_operands_of(n), given.random);
     v.data.clear();
-    auto const append = [&](const std::vector<double>& part) {
+    const auto append = [&](const std::vector<double>& part) {
       v.data.insert(v.data.end(), part.begin(), part.end());
     };
     append(a.query_gradient);
@@ -248,7 +248,7 @@ struct computed<op::attention_adjoint> : computation {  // its results, concaten
 template <>
 struct computed<op::get_result> : computation {
   void run() const {
-    attention_parts const parts = parts_of(g.nodes[testing::operand_of(n, 0)]);
+    const attention_parts parts = parts_of(g.nodes[testing::operand_of(n, 0)]);
     std::size_t first = 0;
     for (int j = 0; j < result_index(n); ++j) first += dense(g.nodes[parts.of[j]].axes).size();
     std::copy_n(x + first, v.data.size(), r);
@@ -259,7 +259,7 @@ struct computed<op::rotate> : computation {
   void run() const {
     for_each(own, of, {result, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
     layout to_pairs = result, from_pairs = of_x;
-    std::size_t const to = take_pairs(n, to_pairs), from = take_pairs(n, from_pairs);
+    const std::size_t to = take_pairs(n, to_pairs), from = take_pairs(n, from_pairs);
     for_each(put_in_place(own, rotated_axis(n), axis_of_pairs(n)), of,
              {to_pairs, from_pairs, of_y, of_z}, [&](auto i, auto a, auto c, auto s) {
                r[i] = x[a] * y[c] - x[a + from] * z[s];
@@ -271,7 +271,7 @@ template <>
 struct computed<op::rotate_adjoint> : computation {
   void run() const {
     layout pairs = of_x, pairs_g = of_y;
-    std::size_t const second = take_pairs(n, pairs), second_g = take_pairs(n, pairs_g);
+    const std::size_t second = take_pairs(n, pairs), second_g = take_pairs(n, pairs_g);
     for_each(own, of, {result, pairs, pairs_g}, [&](auto i, auto a, auto b) {
       r[i] = rotation_factor(n) == 0 ? y[b] * x[a] + y[b + second_g] * x[a + second]
                                      : y[b + second_g] * x[a] - y[b] * x[a + second];
@@ -281,10 +281,10 @@ struct computed<op::rotate_adjoint> : computation {
 template <>
 struct computed<op::gather> : computation {
   void run() const {
-    auto const* const indexed = indexed_axis(n);
-    auto const size = static_cast<double>(of(indexed));
+    const auto* const indexed = indexed_axis(n);
+    const auto size = static_cast<double>(of(indexed));
     layout table = of_x;
-    std::size_t const stride = table.take(indexed);
+    const std::size_t stride = table.take(indexed);
     for_each(own, of, {result, table, of_y}, [&](auto i, auto a, auto b) {
       if (y[b] >= 0 && y[b] < size) r[i] = x[a + static_cast<std::size_t>(y[b]) * stride];
     });
@@ -294,15 +294,15 @@ template <>
 struct computed<op::top_k> : computation {
   static constexpr bool is_exact = true;
   void run() const {
-    auto const *const along = ranked_axis(n), *const selected = selected_axis(n);
+    const auto *const along = ranked_axis(n), *const selected = selected_axis(n);
     layout row = of_x, best = result;
-    std::size_t const stride = row.take(along), to = best.take(selected);
-    std::size_t const count = of(along), k = of(selected);
+    const std::size_t stride = row.take(along), to = best.take(selected);
+    const std::size_t count = of(along), k = of(selected);
     for_each(without(own, {selected}), of, {best, row}, [&](auto i, auto a) {
       std::vector<std::size_t> order(count);
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::stable_sort(order.begin(), order.end(), [&](std::size_t p, std::size_t q) {
-        double const u = x[a + p * stride], w = x[a + q * stride];
+        const double u = x[a + p * stride], w = x[a + q * stride];
         return std::isnan(u) ? !std::isnan(w) : u > w;
       });
       for (std::size_t j = 0; j < k; ++j)
@@ -313,10 +313,10 @@ struct computed<op::top_k> : computation {
 template <>
 struct computed<op::scatter_add> : computation {
   void run() const {
-    auto const* const indexed = indexed_axis(n);
-    auto const size = static_cast<double>(of(indexed));
+    const auto* const indexed = indexed_axis(n);
+    const auto size = static_cast<double>(of(indexed));
     layout table = result;
-    std::size_t const stride = table.take(indexed);
+    const std::size_t stride = table.take(indexed);
     for_each(without(united(axes_of(n, 0), axes_of(n, 1), n.axes), {indexed}), of,
              {table, of_x, of_y}, [&](auto i, auto a, auto b) {
                if (y[b] >= 0 && y[b] < size) r[i + static_cast<std::size_t>(y[b]) * stride] += x[a];
@@ -326,15 +326,15 @@ struct computed<op::scatter_add> : computation {
 template <>
 struct computed<op::norm_parameter_gradient> : computation {
   void run() const {
-    node const& adjoint = g.nodes[testing::operand_of(n, 0)];
-    axes const along = to_axes(row_axes(adjoint));
-    layout const at_x = layout_of(adjoint, 0), at_g = layout_of(adjoint, 1);
+    const node& adjoint = g.nodes[testing::operand_of(n, 0)];
+    const axes along = to_axes(row_axes(adjoint));
+    const layout at_x = layout_of(adjoint, 0), at_g = layout_of(adjoint, 1);
     node normal = adjoint;
     normal.kind = normalization_of_adjoint(adjoint.kind);
     for_each(without(to_axes(adjoint.axes), along), of, {at_x, at_g}, [&](auto a, auto b) {
       std::vector<double> row;
       for_each(along, of, {at_x}, [&](auto j) { row.push_back(data(adjoint, 0)[a + j]); });
-      std::vector<double> const h = detail::rowwise(normal, row, row);
+      const std::vector<double> h = detail::rowwise(normal, row, row);
       std::size_t next = 0;
       for_each(along, of, {result, at_g}, [&](auto j, auto k) {
         r[j] += data(adjoint, 1)[b + k] * (norm_parameter(n) == 0 ? h[next++] : 1);

@@ -37,13 +37,13 @@ constexpr const axis_info* longer = &weft::info_of<Long>;
 constexpr const axis_info* whole = &weft::info_of<Whole>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-double const not_a_number = std::numeric_limits<double>::quiet_NaN();
+const double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 using list = std::initializer_list<const axis_info*>;
 
 axis_list axes(list all) {
   axis_list l{};
-  for (auto const* axis : all) l.push(axis);
+  for (const auto* axis : all) l.push(axis);
   return l;
 }
 
@@ -69,7 +69,7 @@ struct test_graph {
     node n = make_node(kind, axes(named));
     n.type = type;
     n.axes = axes(over);
-    for (int const id : operands) weft::testing::add_operand(n, id);
+    for (const int id : operands) weft::testing::add_operand(n, id);
     n.start = start;
     n.scalar = scalar;
     return emit(n);
@@ -79,7 +79,7 @@ struct test_graph {
     return g->count++;
   }
   weft::name_ref name(std::string_view s) {
-    weft::name_ref const r{g->text_size, static_cast<int>(s.size())};
+    const weft::name_ref r{g->text_size, static_cast<int>(s.size())};
     std::copy(s.begin(), s.end(), g->text + r.begin);
     g->text_size += r.size;
     return r;
@@ -90,7 +90,7 @@ struct test_graph {
  private:
   int leaf(op kind, list over, doubles data, weft::leaf* leaves, int& count,
            weft::reference::bindings::map& bound) {
-    std::string const own_name = "leaf" + std::to_string(g->count);
+    const std::string own_name = "leaf" + std::to_string(g->count);
     node n = make_node(kind);
     n.axes = axes(over);
     n.leaf = count;
@@ -101,10 +101,10 @@ struct test_graph {
 };
 
 void check(const test_graph& t, const doubles& expected) {
-  doubles const got = t.run();
+  const doubles got = t.run();
   BOOST_TEST_REQUIRE(got.size() == expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
-    bool const same = std::isnan(expected[i])
+    const bool same = std::isnan(expected[i])
                           ? std::isnan(got[i])
                           : got[i] == expected[i] || std::abs(got[i] - expected[i]) < 1e-12;
     BOOST_TEST(same, "element " << i << ": " << got[i] << ", expected " << expected[i]);
@@ -116,7 +116,7 @@ double scalar(op kind, doubles operands, dtype type = dtype::float32) {
   test_graph t;
   node n = make_node(kind);
   n.type = type;
-  for (double const x : operands) weft::testing::add_operand(n, t.constant(x));
+  for (const double x : operands) weft::testing::add_operand(n, t.constant(x));
   t.emit(n);
   return t.run().at(0);
 }
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(inputs_are_stored_at_their_lengths_and_parameters_at_their_
 BOOST_AUTO_TEST_CASE(at_bound_pads_values_with_zeros) {
   weft::reference::lengths n;
   n.set<Length>(1);
-  auto const v = weft::reference::at_bound({{7, 8}}, axes({two, length}), n);
+  const auto v = weft::reference::at_bound({{7, 8}}, axes({two, length}), n);
   BOOST_TEST((v.data == doubles{7, 0, 0, 0, 8, 0, 0, 0}));
 }
 
@@ -163,10 +163,10 @@ BOOST_AUTO_TEST_CASE(a_constant_has_its_value) {
 
 BOOST_AUTO_TEST_CASE(results_and_gradients_are_found_by_name) {
   test_graph t;
-  int const a = t.constant(1), b = t.constant(2);
+  const int a = t.constant(1), b = t.constant(2);
   t.g->outputs[t.g->output_count++] = {weft::role::result, t.name("w"), a, -1};
   t.g->outputs[t.g->output_count++] = {weft::role::gradient, t.name("w"), b, 0};
-  auto const all = weft::reference::evaluate(*t.g, t.lengths, t.given);
+  const auto all = weft::reference::evaluate(*t.g, t.lengths, t.given);
   BOOST_TEST(weft::reference::result(*t.g, all, "w").data[0] == 1);
   BOOST_TEST(weft::reference::gradient(*t.g, all, "w").data[0] == 2);
   BOOST_CHECK_THROW(weft::reference::result(*t.g, all, "v"), std::invalid_argument);
@@ -179,15 +179,15 @@ BOOST_AUTO_TEST_SUITE(views, *boost::unit_test::label("full"))
 BOOST_AUTO_TEST_CASE(rename_keeps_the_elements) {
   test_graph t;
   t.lengths.set<Length>(2);
-  int const x = t.input({three, length}, {1, 2, 3, 4, 5, 6});
+  const int x = t.input({three, length}, {1, 2, 3, 4, 5, 6});
   t.add(op::rename, {three, role}, {x}, {length});
   check(t, {1, 2, 3, 4, 5, 6});
 }
 
 BOOST_AUTO_TEST_CASE(split_makes_an_outer_and_an_inner_axis) {
   test_graph t;
-  int const x = t.input({six, two}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
-  int const apart = t.add(op::split, {three, pair, two}, {x}, {three, pair});
+  const int x = t.input({six, two}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  const int apart = t.add(op::split, {three, pair, two}, {x}, {three, pair});
   t.add(op::sum, {three, two}, {apart}, {pair});
   check(t, {2, 4, 10, 12, 18, 20});
 }
@@ -195,8 +195,8 @@ BOOST_AUTO_TEST_CASE(split_makes_an_outer_and_an_inner_axis) {
 BOOST_AUTO_TEST_CASE(split_gives_the_outer_axis_its_length) {
   test_graph t;
   t.lengths.set<Long>(6);
-  int const x = t.input({longer}, {0, 1, 2, 3, 4, 5});
-  int const apart = t.add(op::split, {length, two}, {x}, {length, two});
+  const int x = t.input({longer}, {0, 1, 2, 3, 4, 5});
+  const int apart = t.add(op::split, {length, two}, {x}, {length, two});
   t.add(op::sum, {two}, {apart}, {length});
   check(t, {6, 9});
   BOOST_TEST(weft::reference::complete(*t.g, t.lengths)(role) == 3u);
@@ -209,12 +209,12 @@ BOOST_AUTO_TEST_CASE(merge_of_noncontiguous_or_reversed_axes_reorders_the_elemen
   test_graph t;
   // x[i, j, k] = 100 i + 10 j + k over [pair, three, two], merged with `two` outermost. The new
   // axis takes the position of `two`.
-  int const x = t.input({pair, three, two}, {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121});
+  const int x = t.input({pair, three, two}, {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121});
   t.add(op::merge, {pair, six}, {x}, {two, three});
   check(t, {0, 10, 20, 1, 11, 21, 100, 110, 120, 101, 111, 121});
 
   test_graph u;
-  int const y = u.input({three, pair, two}, {0, 1, 10, 11, 100, 101, 110, 111, 200, 201, 210, 211});
+  const int y = u.input({three, pair, two}, {0, 1, 10, 11, 100, 101, 110, 111, 200, 201, 210, 211});
   u.add(op::merge, {six, pair}, {y}, {three, two});
   check(u, {0, 10, 1, 11, 100, 110, 101, 111, 200, 210, 201, 211});
 }
@@ -222,14 +222,14 @@ BOOST_AUTO_TEST_CASE(merge_of_noncontiguous_or_reversed_axes_reorders_the_elemen
 BOOST_AUTO_TEST_CASE(merge_gives_the_new_axis_its_length) {
   test_graph t;
   t.lengths.set<Length>(3);
-  int const x = t.input({length, two}, {0, 1, 2, 3, 4, 5});
+  const int x = t.input({length, two}, {0, 1, 2, 3, 4, 5});
   t.add(op::merge, {longer}, {x}, {length, two});
   check(t, {0, 1, 2, 3, 4, 5});
 }
 
 BOOST_AUTO_TEST_CASE(slice_takes_the_elements_from_its_start) {
   test_graph t;
-  int const x = t.input({two, five}, {0, 1, 2, 3, 4, 10, 11, 12, 13, 14});
+  const int x = t.input({two, five}, {0, 1, 2, 3, 4, 10, 11, 12, 13, 14});
   t.add(op::slice, {two, three}, {x}, {five}, 1);
   check(t, {1, 2, 3, 11, 12, 13});
 }
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(slice_takes_the_elements_from_its_start) {
 BOOST_AUTO_TEST_CASE(slice_of_a_run_time_length_takes_the_remainder) {
   test_graph t;
   t.lengths.set<Length>(3);
-  int const x = t.input({length, two}, {0, 1, 10, 11, 20, 21});
+  const int x = t.input({length, two}, {0, 1, 10, 11, 20, 21});
   t.add(op::slice, {rest, two}, {x}, {length}, 1);
   check(t, {10, 11, 20, 21});
 }
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(slice_starts_after_the_lengths_of_its_named_axes) {
   t.lengths.set<Whole>(5);
   t.lengths.set<Length>(2);
   t.lengths.set<Rest>(2);
-  int const x = t.input({whole}, {0, 1, 2, 3, 4});
+  const int x = t.input({whole}, {0, 1, 2, 3, 4});
   t.add(op::slice, {rest}, {x}, {whole, length}, 1);
   check(t, {3, 4});
 }
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(slice_starts_after_the_lengths_of_its_named_axes) {
 BOOST_AUTO_TEST_CASE(slice_beyond_the_end_is_refused) {
   test_graph t;
   t.lengths.set<Length>(2);
-  int const x = t.input({length}, {0, 1});
+  const int x = t.input({length}, {0, 1});
   t.add(op::slice, {two}, {x}, {length}, 1);
   BOOST_CHECK_THROW(t.run(), std::invalid_argument);
 }
@@ -279,8 +279,8 @@ BOOST_AUTO_TEST_SUITE(elementwise, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(operands_are_broadcast_by_axis_in_any_order) {
   test_graph t;
-  int const x = t.input({three, two}, {0, 10, 1, 11, 2, 12});
-  int const y = t.input({three}, {100, 200, 300});
+  const int x = t.input({three, two}, {0, 10, 1, 11, 2, 12});
+  const int y = t.input({three}, {100, 200, 300});
   t.add(op::add, {two, three}, {x, y});
   check(t, {100, 201, 302, 110, 211, 312});
   t.add(op::copy, {two, three}, {y});
@@ -289,8 +289,8 @@ BOOST_AUTO_TEST_CASE(operands_are_broadcast_by_axis_in_any_order) {
 
 BOOST_AUTO_TEST_CASE(where_chooses_by_axis) {
   test_graph t;
-  int const c = t.input({two}, {0, 1});
-  int const x = t.input({three}, {1, 2, 3});
+  const int c = t.input({two}, {0, 1});
+  const int x = t.input({three}, {1, 2, 3});
   t.add(op::where, {three, two}, {c, x, t.constant(-infinity)});
   check(t, {-infinity, 1, -infinity, 2, -infinity, 3});
 }
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(binary_functions_have_known_values) {
   BOOST_TEST(scalar(op::divide, {5, 2}) == 2.5);
   BOOST_TEST(scalar(op::maximum, {5, 3}) == 5);
   BOOST_TEST(scalar(op::minimum, {5, 3}) == 3);
-  for (op const kind : {op::maximum, op::minimum}) {
+  for (const op kind : {op::maximum, op::minimum}) {
     BOOST_TEST(std::isnan(scalar(kind, {not_a_number, 1})));
     BOOST_TEST(std::isnan(scalar(kind, {1, not_a_number})));
   }
@@ -348,11 +348,11 @@ BOOST_AUTO_TEST_CASE(binary_functions_have_known_values) {
 }
 
 BOOST_AUTO_TEST_CASE(adjoints_of_gelu_match_central_differences) {
-  double const h = 1e-5;
-  for (double const x : {-3.0, -0.4, 0.0, 0.7, 2.5})
-    for (auto const& [forward, adjoint] :
+  const double h = 1e-5;
+  for (const double x : {-3.0, -0.4, 0.0, 0.7, 2.5})
+    for (const auto& [forward, adjoint] :
          {std::pair{op::gelu, op::gelu_adjoint}, std::pair{op::gelu_tanh, op::gelu_tanh_adjoint}}) {
-      double const slope = (scalar(forward, {x + h}) - scalar(forward, {x - h})) / (2 * h);
+      const double slope = (scalar(forward, {x + h}) - scalar(forward, {x - h})) / (2 * h);
       BOOST_CHECK_SMALL(scalar(adjoint, {x, 3}) - 3 * slope, 1e-9);
     }
 }
@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_SUITE(reductions, *boost::unit_test::label("full"))
 BOOST_AUTO_TEST_CASE(sum_and_max_give_results_in_another_axis_order) {
   test_graph t;
   // x[i, j, k] = 100 i + 10 j + k over [two, three, pair]
-  int const x = t.input({two, three, pair}, {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121});
+  const int x = t.input({two, three, pair}, {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121});
   t.add(op::sum, {pair, two}, {x}, {three});
   check(t, {30, 330, 33, 333});
   t.add(op::max, {pair, two}, {x}, {three});
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(sum_and_max_give_results_in_another_axis_order) {
 BOOST_AUTO_TEST_CASE(the_sum_of_an_empty_axis_is_0_and_its_maximum_minus_infinity) {
   test_graph t;
   t.lengths.set<Length>(0);
-  int const x = t.input({length, two}, {});
+  const int x = t.input({length, two}, {});
   t.add(op::sum, {two}, {x}, {length});
   check(t, {0, 0});
   t.add(op::max, {two}, {x}, {length});
@@ -393,11 +393,11 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rows, *boost::unit_test::label("full"))
 
-double const ln3 = std::log(3.0);
+const double ln3 = std::log(3.0);
 
 BOOST_AUTO_TEST_CASE(softmax_along_the_outer_axis_has_known_values) {
   test_graph t;
-  int const x = t.input({two, three}, {0, 5, -infinity, ln3, -infinity, -infinity});
+  const int x = t.input({two, three}, {0, 5, -infinity, ln3, -infinity, -infinity});
   t.add(op::softmax, {two, three}, {x}, {two});
   check(t, {0.25, 1, 0, 0.75, 0, 0});
   t.add(op::softmax, {three, two}, {x}, {two});  // and transposed
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(softmax_along_the_outer_axis_has_known_values) {
 
 BOOST_AUTO_TEST_CASE(softmax_runs_over_two_axes_and_over_an_empty_axis) {
   test_graph t;
-  int const x = t.input({two, pair}, {0, 0, ln3, ln3});
+  const int x = t.input({two, pair}, {0, 0, ln3, ln3});
   t.add(op::softmax, {two, pair}, {x}, {pair, two});
   check(t, {0.125, 0.125, 0.375, 0.375});
 
@@ -418,14 +418,14 @@ BOOST_AUTO_TEST_CASE(softmax_runs_over_two_axes_and_over_an_empty_axis) {
 
 BOOST_AUTO_TEST_CASE(log_softmax_does_not_overflow) {
   test_graph t;
-  int const x = t.input({two}, {1000, 1000 + ln3});
+  const int x = t.input({two}, {1000, 1000 + ln3});
   t.add(op::log_softmax, {two}, {x}, {two});
   check(t, {std::log(0.25), std::log(0.75)});
 }
 
 BOOST_AUTO_TEST_CASE(normalize_subtracts_the_mean_and_divides_by_the_deviation) {
   test_graph t;
-  int const x = t.input({two, pair}, {1, 10, 3, 16});
+  const int x = t.input({two, pair}, {1, 10, 3, 16});
   t.add(op::normalize, {two, pair}, {x}, {two}, 0, 0);
   check(t, {-1, -1, 1, 1});
   t.add(op::normalize, {two, pair}, {x}, {two}, 0, 3);  // variance 1 and 9
@@ -434,7 +434,7 @@ BOOST_AUTO_TEST_CASE(normalize_subtracts_the_mean_and_divides_by_the_deviation) 
 
 BOOST_AUTO_TEST_CASE(rms_normalize_divides_by_the_root_mean_square) {
   test_graph t;
-  int const x = t.input({two, pair}, {1, 6, 7, 8});
+  const int x = t.input({two, pair}, {1, 6, 7, 8});
   t.add(op::rms_normalize, {two, pair}, {x}, {two}, 0, 0);  // mean squares 25 and 50
   check(t, {0.2, 6 / std::sqrt(50), 1.4, 8 / std::sqrt(50)});
   t.add(op::rms_normalize, {two, pair}, {x}, {two}, 0, 75);
@@ -444,14 +444,14 @@ BOOST_AUTO_TEST_CASE(rms_normalize_divides_by_the_root_mean_square) {
 BOOST_AUTO_TEST_CASE(adjoints_of_softmax_and_normalize_have_known_values) {
   {
     test_graph t;  // rows along `two`; g comes transposed
-    int const y = t.input({two, pair}, {0.25, 0.5, 0.75, 0.5});
-    int const g = t.input({pair, two}, {1, 0, 0, 2});
+    const int y = t.input({two, pair}, {0.25, 0.5, 0.75, 0.5});
+    const int g = t.input({pair, two}, {1, 0, 0, 2});
     t.add(op::softmax_adjoint, {two, pair}, {y, g}, {two});
     check(t, {0.1875, -0.5, -0.1875, 0.5});
   }
   {
     test_graph t;  // g - exp(y) sum(g); g is broadcast
-    int const y = t.input({two}, {std::log(0.25), std::log(0.75)});
+    const int y = t.input({two}, {std::log(0.25), std::log(0.75)});
     t.add(op::log_softmax_adjoint, {two}, {y, t.constant(3)}, {two});
     check(t, {3 - 0.25 * 6, 3 - 0.75 * 6});
   }
@@ -459,8 +459,8 @@ BOOST_AUTO_TEST_CASE(adjoints_of_softmax_and_normalize_have_known_values) {
     // Of two values at distance d from their mean, the greater becomes y = d / sqrt(d^2 + epsilon):
     // dy/dd = epsilon / (d^2 + epsilon)^(3/2), and d's derivatives by the two values are ±1/2.
     test_graph t;
-    int const x = t.input({two}, {1, 3});
-    int const g = t.input({two}, {1, 0});
+    const int x = t.input({two}, {1, 3});
+    const int g = t.input({two}, {1, 0});
     t.add(op::normalize_adjoint, {two}, {x, g}, {two}, 0, 3);
     check(t, {3.0 / 16, -3.0 / 16});
   }
@@ -469,12 +469,12 @@ BOOST_AUTO_TEST_CASE(adjoints_of_softmax_and_normalize_have_known_values) {
 namespace {
 
 void check_slope(op normalization) {
-  doubles const x{0.3, -1.2, 2.0, 0.9, 0.1, -0.7};
-  doubles const g{1, -2, 0.5, 3, -1, 0.25};
-  auto const loss = [&](const doubles& at) {
+  const doubles x{0.3, -1.2, 2.0, 0.9, 0.1, -0.7};
+  const doubles g{1, -2, 0.5, 3, -1, 0.25};
+  const auto loss = [&](const doubles& at) {
     test_graph t;
     t.add(normalization, {two, three}, {t.input({two, three}, at)}, {three, two}, 0, 0.1);
-    doubles const y = t.run();
+    const doubles y = t.run();
     double sum = 0;
     for (std::size_t i = 0; i < y.size(); ++i) sum += y[i] * g[i];
     return sum;
@@ -482,8 +482,8 @@ void check_slope(op normalization) {
   test_graph t;
   t.add(weft::adjoint_of_normalization(normalization), {two, three},
         {t.input({two, three}, x), t.input({two, three}, g)}, {three, two}, 0, 0.1);
-  doubles const slopes = t.run();
-  double const h = 1e-5;
+  const doubles slopes = t.run();
+  const double h = 1e-5;
   for (std::size_t i = 0; i < x.size(); ++i) {
     doubles above = x, below = x;
     above[i] += h;
@@ -506,23 +506,23 @@ BOOST_AUTO_TEST_SUITE(contraction, *boost::unit_test::label("full"))
 BOOST_AUTO_TEST_CASE(a_batched_product_accepts_any_axis_order) {
   test_graph t;
   // result[i, b] = sum over k of left[k, b, i] right[b, k]
-  int const left = t.input({two, pair, three}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
-  int const right = t.input({pair, two}, {1, 10, 100, 1000});
+  const int left = t.input({two, pair, three}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const int right = t.input({pair, two}, {1, 10, 100, 1000});
   t.add(op::dot, {three, pair}, {left, right});
   check(t, {71, 10400, 82, 11500, 93, 12600});
 }
 
 BOOST_AUTO_TEST_CASE(a_contraction_of_all_axes_gives_a_scalar) {
   test_graph t;
-  int const left = t.input({two, three}, {1, 2, 3, 4, 5, 6});
-  int const right = t.input({three, two}, {1, 10, 100, 0, 0, 1000});
+  const int left = t.input({two, three}, {1, 2, 3, 4, 5, 6});
+  const int right = t.input({three, two}, {1, 10, 100, 0, 0, 1000});
   t.add(op::dot, {}, {left, right});
   check(t, {1 + 40 + 200 + 6000});
 }
 
 BOOST_AUTO_TEST_CASE(an_axis_that_one_operand_lacks_is_summed_all_the_same) {
   test_graph t;
-  int const left = t.input({two, three}, {1, 2, 3, 4, 5, 6});
+  const int left = t.input({two, three}, {1, 2, 3, 4, 5, 6});
   t.add(op::dot, {two}, {left, t.constant(2)});
   check(t, {12, 30});
 }
@@ -533,16 +533,16 @@ BOOST_AUTO_TEST_SUITE(by_index, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(gather_picks_rows_and_gives_0_for_indices_out_of_range) {
   test_graph t;
-  int const table = t.input({two, three}, {1, 2, 3, 10, 20, 30});
-  int const indices = t.input({five}, {2, 0, -1, 3, 1});
+  const int table = t.input({two, three}, {1, 2, 3, 10, 20, 30});
+  const int indices = t.input({five}, {2, 0, -1, 3, 1});
   t.add(op::gather, {five, two}, {table, indices}, {three});
   check(t, {3, 30, 1, 10, 0, 0, 0, 0, 2, 20});
 }
 
 BOOST_AUTO_TEST_CASE(gather_matches_a_shared_axis) {
   test_graph t;  // as the log probability of a target: one of three for each of two
-  int const table = t.input({three, two}, {1, 2, 10, 20, 100, 200});
-  int const indices = t.input({two}, {2, 1});
+  const int table = t.input({three, two}, {1, 2, 10, 20, 100, 200});
+  const int indices = t.input({two}, {2, 1});
   t.add(op::gather, {two}, {table, indices}, {three});
   check(t, {100, 20});
 }
@@ -550,22 +550,22 @@ BOOST_AUTO_TEST_CASE(gather_matches_a_shared_axis) {
 BOOST_AUTO_TEST_CASE(gather_gives_0_beyond_the_run_time_length) {
   test_graph t;
   t.lengths.set<Length>(2);
-  int const table = t.parameter({length}, {1, 2, 3, 4});
+  const int table = t.parameter({length}, {1, 2, 3, 4});
   t.add(op::gather, {three}, {table, t.input({three}, {1, 2, 0})}, {length});
   check(t, {2, 0, 1});
 }
 
 BOOST_AUTO_TEST_CASE(scatter_add_sums_rows_and_drops_indices_out_of_range) {
   test_graph t;
-  int const g = t.input({five, two}, {1, 10, 2, 20, 3, 30, 4, 40, 5, 50});
-  int const indices = t.input({five}, {2, 0, -1, 3, 2});
+  const int g = t.input({five, two}, {1, 10, 2, 20, 3, 30, 4, 40, 5, 50});
+  const int indices = t.input({five}, {2, 0, -1, 3, 2});
   t.add(op::scatter_add, {two, three}, {g, indices}, {three});
   check(t, {2, 0, 6, 20, 0, 60});
 }
 
 BOOST_AUTO_TEST_CASE(scatter_add_broadcasts_a_scalar_along_a_shared_axis) {
   test_graph t;
-  int const indices = t.input({two}, {2, 1});
+  const int indices = t.input({two}, {2, 1});
   t.add(op::scatter_add, {three, two}, {t.constant(7), indices}, {three});
   check(t, {0, 0, 0, 7, 7, 0});
 }
@@ -578,8 +578,8 @@ BOOST_AUTO_TEST_CASE(concatenate_joins_operands_of_any_axis_order) {
   test_graph t;
   t.lengths.set<Length>(2);
   t.lengths.set<Rest>(1);
-  int const a = t.input({two, length}, {1, 2, 3, 4});
-  int const b = t.input({rest, two}, {5, 6});  // the other axes in another order
+  const int a = t.input({two, length}, {1, 2, 3, 4});
+  const int b = t.input({rest, two}, {5, 6});  // the other axes in another order
   t.add(op::concatenate, {two, whole}, {a, b, a}, {length, rest, length});
   check(t, {1, 2, 5, 1, 2, 3, 4, 6, 3, 4});
   BOOST_TEST(weft::reference::complete(*t.g, t.lengths)(whole) == 5u);
@@ -587,7 +587,7 @@ BOOST_AUTO_TEST_CASE(concatenate_joins_operands_of_any_axis_order) {
 
 BOOST_AUTO_TEST_CASE(pad_surrounds_its_operand_with_zeros) {
   test_graph t;
-  int const x = t.input({three, two}, {1, 10, 2, 20, 3, 30});
+  const int x = t.input({three, two}, {1, 10, 2, 20, 3, 30});
   t.add(op::pad, {five, two}, {x}, {five}, 1);
   check(t, {0, 0, 1, 10, 2, 20, 3, 30, 0, 0});
   t.add(op::pad, {two, five}, {x}, {five}, 2);

@@ -38,16 +38,16 @@ struct row_range {
   // Takes one more row of `length` elements.
   void add(const std::vector<double>& row, double epsilon) {
     double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0, sum_of_sizes = 0;
-    for (double const v : row) {
+    for (const double v : row) {
       if (!std::isfinite(v)) continue;
       low = std::min(low, v);
       high = std::max(high, v);
       sum += v;
       sum_of_sizes += std::abs(v);
     }
-    double const middle = centred ? sum / length : 0;
+    const double middle = centred ? sum / length : 0;
     double squares = 0;
-    for (double const v : row)
+    for (const double v : row)
       if (std::isfinite(v)) squares += (v - middle) * (v - middle);
     if (low <= high) {
       if (!centred) {
@@ -68,17 +68,17 @@ struct normal_errors {
   double scale, h, most_h;
 };
 inline normal_errors errors_of_normal(const row_range& x, double ex) {
-  double const deviation = x.least_deviation - 2 * ex;
+  const double deviation = x.least_deviation - 2 * ex;
   if (!(deviation > 0)) throw std::logic_error("rows too flat for an error bound");
-  double const most_h = x.spread / x.least_deviation;
+  const double most_h = x.spread / x.least_deviation;
   // The error of the mean: that of its sum, and its rounding to float32.
-  double const mean = x.centred ? (summation(x.length) + unit) * x.most : 0;
+  const double mean = x.centred ? (summation(x.length) + unit) * x.most : 0;
   // The mean of squares has relative errors of a sum and a few roundings, and the mean's squared
   // error; the root halves them. Errors of x move the deviation by at most their own size.
-  double const scale =
+  const double scale =
       summation(x.length) + gamma(6) + mean * mean / (deviation * deviation) + ex / deviation;
   // d h = (d x - mean d x - h mean(h d x)) / deviation.
-  double const h = (2 * ex + mean + unit * x.spread) / deviation + most_h * (scale + 2 * unit);
+  const double h = (2 * ex + mean + unit * x.spread) / deviation + most_h * (scale + 2 * unit);
   return {scale, h, most_h};
 }
 

@@ -21,7 +21,7 @@ namespace detail {
 struct row {
   row(const std::vector<double>& x_row, const std::vector<double>& g_row, double epsilon)
       : x(x_row), g(g_row), count(static_cast<double>(x.size())) {
-    for (double const e : x) greatest = functions::maximum(greatest, e);
+    for (const double e : x) greatest = functions::maximum(greatest, e);
     double squares = 0, squared_distances = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       mean += x[i] / count;
@@ -30,7 +30,7 @@ struct row {
       sum_gx += g[i] * x[i];
       sum_exp += std::exp(x[i] - greatest);
     }
-    for (double const e : x) squared_distances += (e - mean) * (e - mean);
+    for (const double e : x) squared_distances += (e - mean) * (e - mean);
     deviation = std::sqrt(squared_distances / count + epsilon);
     root_mean_square = std::sqrt(squares / count + epsilon);
   }
@@ -100,7 +100,7 @@ struct row_element<op::softmax_adjoint> {  // x is the result
   static double of(const row& r, std::size_t i) { return r.x[i] * (r.g[i] - r.sum_gx); }
   static double error(const row_errors& e) {
     // y (g - sum of y g): the weights y are at most 1 and add up to 1.
-    double const inner =
+    const double inner =
         e.eg + e.x.length * e.ex * e.g.most + (summation(e.x.length) + gamma(2)) * e.g.most;
     return e.ex * 2 * e.g.most + (1 + e.ex) * (e.eg + inner) + gamma(3) * 2 * e.g.most;
   }
@@ -110,7 +110,7 @@ struct row_element<op::log_softmax_adjoint> {
   static double of(const row& r, std::size_t i) { return r.g[i] - std::exp(r.x[i]) * r.sum_g; }
   static double error(const row_errors& e) {
     // g - exp(y) (sum of g): exp(y) is at most 1.
-    double const sum = e.x.length * e.eg + summation(e.x.length) * e.g.largest_sum;
+    const double sum = e.x.length * e.eg + summation(e.x.length) * e.g.largest_sum;
     return e.eg + sum + (std::expm1(e.ex) + function) * e.g.largest_sum +
            gamma(3) * (e.g.most + e.g.largest_sum);
   }
@@ -118,20 +118,20 @@ struct row_element<op::log_softmax_adjoint> {
 template <>
 struct row_element<op::normalize_adjoint> {
   static double of(const row& r, std::size_t i) {
-    double const sum_g_normal = (r.sum_gx - r.sum_g * r.mean) / r.deviation;
-    double const normal = (r.x[i] - r.mean) / r.deviation;
+    const double sum_g_normal = (r.sum_gx - r.sum_g * r.mean) / r.deviation;
+    const double normal = (r.x[i] - r.mean) / r.deviation;
     return (r.g[i] - r.sum_g / r.count - normal * sum_g_normal / r.count) / r.deviation;
   }
   static double error(const row_errors& e) {
     // (g - mean g - h mean(g h)) / deviation, and mean |h| is at most 1. Without the means of x
     // and g it is off by less.
-    normal_errors const h = errors_of_normal(e.x, e.ex);
-    double const scale = 1 / (e.x.least_deviation - 2 * e.ex);
-    double const mean_g = e.eg + (summation(e.x.length) + unit) * e.g.most;
-    double const mean_gh =
+    const normal_errors h = errors_of_normal(e.x, e.ex);
+    const double scale = 1 / (e.x.least_deviation - 2 * e.ex);
+    const double mean_g = e.eg + (summation(e.x.length) + unit) * e.g.most;
+    const double mean_gh =
         e.eg + e.g.most * (h.h + h.scale) + (summation(e.x.length) + gamma(4)) * e.g.most;
-    double const most = e.g.most * (2 + h.most_h);
-    double const inner =
+    const double most = e.g.most * (2 + h.most_h);
+    const double inner =
         e.eg + mean_g + (h.most_h + h.h) * mean_gh + h.h * e.g.most + gamma(4) * most;
     return scale * (inner + (h.scale + unit) * most);
   }
@@ -139,7 +139,7 @@ struct row_element<op::normalize_adjoint> {
 template <>
 struct row_element<op::rms_normalize_adjoint> {
   static double of(const row& r, std::size_t i) {
-    double const size = r.root_mean_square;
+    const double size = r.root_mean_square;
     return (r.g[i] - r.x[i] / size * r.sum_gx / size / r.count) / size;
   }
   static double error(const row_errors& e) { return row_element<op::normalize_adjoint>::error(e); }
@@ -170,7 +170,7 @@ inline constexpr auto rowwise_operations = table_of_operations(row_functions_of_
 // One row; g is read by the adjoints only.
 inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
                                    const std::vector<double>& g) {
-  row const r(x, g, epsilon_of(n));
+  const row r(x, g, epsilon_of(n));
   std::vector<double> y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = rowwise_operations[n.kind].of(r, i);
   return y;
@@ -180,13 +180,13 @@ inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
 inline std::vector<double> rowwise_with_others(const node& n,
                                                std::array<std::vector<double>, 4> rows) {
   auto& [x, second, third, fourth] = rows;
-  auto const times = [](std::vector<double>& to, const std::vector<double>& by) {
+  const auto times = [](std::vector<double>& to, const std::vector<double>& by) {
     for (std::size_t i = 0; i < by.size(); ++i) to[i] *= by[i];
   };
-  auto const plus = [](std::vector<double>& to, const std::vector<double>& more) {
+  const auto plus = [](std::vector<double>& to, const std::vector<double>& more) {
     for (std::size_t i = 0; i < more.size(); ++i) to[i] += more[i];
   };
-  std::vector<double> const none(x.size());
+  const std::vector<double> none(x.size());
   if (n.kind == op::softmax) {  // x, mask
     for (double& e : x) e *= n.scale;
     for (std::size_t i = 0; i < second.size(); ++i)

@@ -38,7 +38,7 @@ struct bindings {
 class lengths {
  public:
   std::size_t operator()(const axis_info* axis) const {
-    auto const found = known_.find(axis->length_axis());
+    const auto found = known_.find(axis->length_axis());
     return found == known_.end() ? axis->extent : found->second;
   }
   lengths& set(const axis_info* axis, std::size_t length) {
@@ -72,8 +72,8 @@ inline bool has(const axes& all, const axis_info* axis) {
 template <class... Lists>
 axes united(const Lists&... lists) {
   axes all;
-  auto const join = [&](const axes& more) {
-    for (auto const* axis : more)
+  const auto join = [&](const axes& more) {
+    for (const auto* axis : more)
       if (!has(all, axis)) all.push_back(axis);
   };
   (join(to_axes(lists)), ...);
@@ -95,7 +95,7 @@ inline const axis_info* own_axis(const axis_list& list, const axis_list& other,
 }
 // slice, pad: the axis of the part; the axis of the whole is sliced_axis.
 inline const axis_info* part_axis(const graph& g, const node& n) {
-  axis_list const& operand = g.nodes[testing::operand_of(n, 0)].axes;
+  const axis_list& operand = g.nodes[testing::operand_of(n, 0)].axes;
   return n.kind == op::slice ? own_axis(n.axes, operand, sliced_axis(n))
                              : own_axis(operand, n.axes, sliced_axis(n));
 }
@@ -105,7 +105,7 @@ inline const axis_info* split_axis(const graph& g, const node& n) {
 }
 // merge: the result's new axis, which may be one of those merged.
 inline const axis_info* merged_axis(const graph& g, const node& n) {
-  axis_list const& parts = merged_axes(n);
+  const axis_list& parts = merged_axes(n);
   for (int i = 0; i < parts.count; ++i)
     if (n.axes.contains(parts.at[i])) return parts.at[i];
   return own_axis(n.axes, g.nodes[testing::operand_of(n, 0)].axes, nullptr);
@@ -138,13 +138,13 @@ class layout {
   std::size_t size() const { return size_; }
   // 0 for an axis that the tensor does not have: it is broadcast.
   std::size_t stride(const axis_info* axis) const {
-    for (auto const& s : strides_)
+    for (const auto& s : strides_)
       if (s.axis == axis) return s.stride;
     return 0;
   }
   // Removes the axis and returns its stride.
   std::size_t take(const axis_info* axis) {
-    std::size_t const distance = stride(axis);
+    const std::size_t distance = stride(axis);
     strides_.erase(std::remove_if(strides_.begin(), strides_.end(),
                                   [&](const auto& s) { return s.axis == axis; }),
                    strides_.end());
@@ -183,7 +183,7 @@ void walk(const loop<Tensors>* at, const loop<Tensors>* end,
 template <std::size_t Tensors, class F>
 void for_each(const axes& over, const lengths& of, const layout (&tensors)[Tensors], F f) {
   std::vector<loop<Tensors>> loops;
-  for (auto const* axis : over) {
+  for (const auto* axis : over) {
     loops.push_back({of(axis), {}});
     for (std::size_t t = 0; t < Tensors; ++t) loops.back().stride[t] = tensors[t].stride(axis);
   }

@@ -27,7 +27,7 @@ WEFT_TEST_OPERATOR* operator new(std::size_t size) {
   throw std::bad_alloc();
 }
 WEFT_TEST_OPERATOR* operator new(std::size_t size, std::align_val_t alignment) {
-  auto const to = static_cast<std::size_t>(alignment);
+  const auto to = static_cast<std::size_t>(alignment);
   if (void* const p = counted(std::aligned_alloc(to, (size + to - 1) / to * to))) return p;
   throw std::bad_alloc();
 }
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_SUITE(allocations_of)
 BOOST_AUTO_TEST_CASE(the_counter_counts_every_kind_of_allocation) {
   const int* volatile seen = nullptr;  // or compilers may elide the allocation
   BOOST_TEST(allocations_in([&] {
-               std::vector<int> const v(1000, 1);
+               const std::vector<int> v(1000, 1);
                seen = v.data();
              }) > 0);
 #ifdef WEFT_TEST_COUNTS_MALLOC
@@ -100,9 +100,9 @@ BOOST_AUTO_TEST_CASE(a_run_allocates_nothing) {
   weft::module<classifier> n;
   std::vector<std::int32_t> turned(6);
   for (std::size_t i = 0; i < 6; ++i) turned[i % 3 * 2 + i / 3] = six_tokens[i];
-  weft::view<const std::int32_t, weft::shape<Batch, Pos>> const strided(turned.data(), {2, 3},
+  const weft::view<const std::int32_t, weft::shape<Batch, Pos>> strided(turned.data(), {2, 3},
                                                                         {1, 2});
-  auto const tokens = rows(six_tokens), targets = rows(six_targets);
+  const auto tokens = rows(six_tokens), targets = rows(six_targets);
   float loss = 0, same = 0;
   // Also the first run.
   BOOST_TEST(allocations_in([&] {
@@ -121,8 +121,8 @@ BOOST_AUTO_TEST_CASE(a_run_allocates_nothing) {
 
 BOOST_AUTO_TEST_CASE(freezing_into_given_memory_and_a_frozen_run_allocate_nothing) {
   weft::module<classifier> n;
-  auto const memory = weft::allocate(n.packed_bytes());
-  auto const tokens = rows(six_tokens), targets = rows(six_targets);
+  const auto memory = weft::allocate(n.packed_bytes());
+  const auto tokens = rows(six_tokens), targets = rows(six_targets);
   float loss = 0;
   BOOST_TEST(allocations_in([&] {
                n.freeze(std::span<std::byte>(memory.get(), n.packed_bytes()));
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_training_step_allocates_nothing) {
       {}, {.clip_norm = 1,
            .schedule = weft::warmup_cosine{.warmup = 2, .total = 10},
            .decays = [](std::string_view name) { return name != "head.bias"; }});
-  auto const tokens = rows(six_tokens), targets = rows(six_targets);
+  const auto tokens = rows(six_tokens), targets = rows(six_targets);
   for (int i = 0; i < 3; ++i)
     BOOST_TEST(allocations_in([&] {
                  t.step(weft::arg<"tokens">(tokens), weft::arg<"targets">(targets),
@@ -159,9 +159,9 @@ BOOST_AUTO_TEST_CASE(a_training_step_allocates_nothing) {
 
 // Three runs and three steps.
 void check_no_allocations(weft::module<writer::model>& n, weft::trainer<writer::model>& t) {
-  writer::texts const given(8, 96);
-  auto const x = weft::arg<"tokens">(given.x);
-  auto const y = weft::arg<"targets">(given.y);
+  const writer::texts given(8, 96);
+  const auto x = weft::arg<"tokens">(given.x);
+  const auto y = weft::arg<"targets">(given.y);
   for (int i = 0; i < 3; ++i) {
     BOOST_TEST(allocations_in([&] { n(x, y); }) == 0);
     BOOST_TEST(allocations_in([&] { t.step(x, y); }) == 0);
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(runs_and_training_steps_with_a_profile_allocate_nothing) {
   weft::module<writer::model> n;
   n.run_on(on(p, 2));
   weft::trainer<writer::model> t;
-  weft::profile const of_runs(n, {.runs = 2}), of_steps(t);
+  const weft::profile of_runs(n, {.runs = 2}), of_steps(t);
   check_no_allocations(n, t);
   BOOST_TEST(of_runs.runs() == 2u);
   BOOST_TEST(of_steps.runs() == 3u);

@@ -7,7 +7,7 @@ extern std::atomic<int> allocations;
 
 template <class F>
 int allocations_in(F f) {
-  int const before = allocations;
+  const int before = allocations;
   f();
   return allocations - before;
 }

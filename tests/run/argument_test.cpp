@@ -82,23 +82,23 @@ BOOST_AUTO_TEST_SUITE(arguments)
 
 BOOST_AUTO_TEST_CASE(an_index_out_of_range_throws_and_the_module_stays_usable) {
   net n(3);
-  auto const before = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
-  float const first = before.get<"scaled">()(1u, 2u, 4u);
-  for (std::int32_t const wrong : {7, -1}) {
+  const auto before = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
+  const float first = before.get<"scaled">()(1u, 2u, 4u);
+  for (const std::int32_t wrong : {7, -1}) {
     ints some = six_tokens;
     some[4] = wrong;
-    std::string const message =
+    const std::string message =
         thrown_by([&] { n(arg<"tokens">(rows(some)), arg<"scale">(five_scales)); });
     BOOST_TEST(message == "argument 'tokens': element 4 is " + std::to_string(wrong) +
                               ", and an index into axis Vocab is less than 7 and not negative");
   }
-  auto const after = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
+  const auto after = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
   BOOST_TEST(after.get<"scaled">()(1u, 2u, 4u) == first);
 }
 
 BOOST_AUTO_TEST_CASE(a_length_beyond_its_bound_throws) {
   net n;
-  weft::array<std::int32_t, Batch, Pos> const long_rows(2, 7), many_rows(5, 1);
+  const weft::array<std::int32_t, Batch, Pos> long_rows(2, 7), many_rows(5, 1);
   std::string message = thrown_by([&] { n(arg<"tokens">(long_rows), arg<"scale">(five_scales)); });
   BOOST_TEST(message == "argument 'tokens': axis Pos has length 7, and may have at most 6");
   message = thrown_by([&] { n(arg<"tokens">(many_rows), arg<"scale">(five_scales)); });
@@ -107,8 +107,8 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_its_bound_throws) {
 
 BOOST_AUTO_TEST_CASE(two_lengths_for_one_axis_throw) {
   weft::module<classifier> n;
-  weft::array<std::int32_t, Batch, Pos> const three(2, 3), four(2, 4);
-  std::string const message =
+  const weft::array<std::int32_t, Batch, Pos> three(2, 3), four(2, 4);
+  const std::string message =
       thrown_by([&] { n(arg<"targets">(four), arg<"tokens">(three), arg<"scale">(five_scales)); });
   says(message, "axis Pos");
   says(message, "elsewhere in this run");
@@ -116,9 +116,9 @@ BOOST_AUTO_TEST_CASE(two_lengths_for_one_axis_throw) {
 
 BOOST_AUTO_TEST_CASE(a_range_of_the_wrong_size_throws) {
   net n;
-  for (std::size_t const size : {0u, 4u, 6u, 10u}) {
-    floats const wrong(size);
-    std::string const message =
+  for (const std::size_t size : {0u, 4u, 6u, 10u}) {
+    const floats wrong(size);
+    const std::string message =
         thrown_by([&] { n(arg<"tokens">(rows(six_tokens)), arg<"scale">(wrong)); });
     BOOST_TEST(message ==
                "argument 'scale': " + std::to_string(size) + " elements, and 5 are needed");
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_length_below_the_minimum_of_its_axis_throws) {
   weft::module<last_row> last;
   std::string message = thrown_by([&] { last(arg<"x">(floats())); });
   BOOST_TEST(message == "argument 'x': axis KeyFilled has length 0, and must have at least 1");
-  for (std::size_t const length : {1u, 5u, 6u}) {
+  for (const std::size_t length : {1u, 5u, 6u}) {
     floats x(5 * length);
     x.back() = 3;
     BOOST_TEST(last(arg<"x">(x)).get<"result">()(4u) == 3);
@@ -180,18 +180,18 @@ BOOST_AUTO_TEST_CASE(the_size_of_a_range_gives_the_one_unknown_length) {
 }
 
 BOOST_AUTO_TEST_CASE(an_input_that_simplification_leaves_unused_is_still_an_argument) {
-  weft::parameters<simplified_away> const parameters(1);
+  const weft::parameters<simplified_away> parameters(1);
   simplified_net n(parameters);
   weft::trainer<simplified_away> trainer({.learning_rate = 0}, {}, 1);
-  for (std::size_t const length : {0u, 1u, 6u}) {
-    weft::array<bool, Pos> const given(length);
-    float const sum = 5 * static_cast<float>(length);
+  for (const std::size_t length : {0u, 1u, 6u}) {
+    const weft::array<bool, Pos> given(length);
+    const float sum = 5 * static_cast<float>(length);
     BOOST_TEST(n(arg<"flag">(given), arg<"factor">(3.f)).get<"half">()() == sum / 2);
     BOOST_TEST(trainer.step(arg<"factor">(3.f), arg<"flag">(given)) == sum);
   }
-  auto const past = n.state<"past", float, Embed>();
+  const auto past = n.state<"past", float, Embed>();
   BOOST_TEST(past(4u) == 0);
-  weft::array<bool, Pos> const seven(7);
+  const weft::array<bool, Pos> seven(7);
   refuses([&] { n(arg<"flag">(seven), arg<"factor">(3.f)); }, "argument 'flag'");
 }
 

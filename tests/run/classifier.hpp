@@ -32,8 +32,8 @@ struct classifier {
 };
 
 // Arguments for two rows of three.
-std::vector<std::int32_t> const six_tokens{0, 1, 2, 6, 5, 4};
-std::vector<std::int32_t> const six_targets{1, 2, 3, 5, 4, 3};
+const std::vector<std::int32_t> six_tokens{0, 1, 2, 6, 5, 4};
+const std::vector<std::int32_t> six_targets{1, 2, 3, 5, 4, 3};
 std::array<float, 5> constexpr five_scales{1, 2, 0.5f, -1, 1};
 
 // Two rows of three.

@@ -31,11 +31,11 @@ constexpr auto layers(weft::scope s, const Attend& attend) {
   namespace nn = weft::nn;
   auto x = s.input<"x", float, Batch, Pos, Embed>();
   for (int i = 0; i < 2; ++i) {
-    auto const layer = s / "layers" / i;
-    auto const project = [&](auto name) {
+    const auto layer = s / "layers" / i;
+    const auto project = [&](auto name) {
       return nn::linear_without_bias<weft::shape<Embed>, Inner>(layer / name, x);
     };
-    auto const y = attend(project("query"), project("key"), project("value"), layer);
+    const auto y = attend(project("query"), project("key"), project("value"), layer);
     x = x + nn::linear_without_bias<Inner, weft::shape<Embed>>(layer / "out", y);
   }
   return x;
@@ -45,10 +45,10 @@ struct whole {
   constexpr auto operator()(weft::scope s) const {
     using weft::positions;
     return layers(s, [](const auto& q, const auto& k, const auto& v, weft::scope) {
-      auto const mask =
+      const auto mask =
           positions<KeyPos>() <= positions<Pos>() && positions<KeyPos>() > positions<Pos>() - 13;
-      auto const keys = weft::rename<Pos, KeyPos>(k);
-      auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, keys, mask);
+      const auto keys = weft::rename<Pos, KeyPos>(k);
+      const auto weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, keys, mask);
       return weft::dot<KeyPos>(weights, weft::rename<Pos, KeyPos>(v));
     });
   }
@@ -58,10 +58,10 @@ template <class At>
 constexpr auto decode(weft::scope s, const At& at) {
   namespace nn = weft::nn;
   return layers(s, [&](const auto& q, const auto& k, const auto& v, weft::scope layer) {
-    auto const mask =
+    const auto mask =
         nn::causal_cache_mask<Cache>(at) && weft::positions<Cache>() > nn::position_ids(at) - 13;
-    auto const past = nn::kv_cache<Cache>(layer / "cache", at, k, v);
-    auto const weights = nn::attention_weights<HeadDim, Cache>(q, past.keys, mask);
+    const auto past = nn::kv_cache<Cache>(layer / "cache", at, k, v);
+    const auto weights = nn::attention_weights<HeadDim, Cache>(q, past.keys, mask);
     return weft::dot<Cache>(weights, past.values);
   });
 }
@@ -72,7 +72,7 @@ struct stepwise {
 };
 struct ragged {
   constexpr auto operator()(weft::scope s) const {
-    auto const count = s.input<"count", std::int32_t, Batch>();
+    const auto count = s.input<"count", std::int32_t, Batch>();
     return decode(s, weft::nn::decode_state<Pos, Batch>(s / "decoding", count));
   }
 };
@@ -80,7 +80,7 @@ struct ragged {
 // Attention is fused in each model, masked by positions alone, and caches are updated in place.
 template <class Model>
 constexpr bool is_fused(unsigned options) {
-  weft::graph const g = weft::inference<Model>::make();
+  const weft::graph g = weft::inference<Model>::make();
   for (int i = 0; i < g.count; ++i)
     if (g.nodes[i].kind == weft::op::attention && g.nodes[i].options != options) return false;
   return weft::testing::count(g, weft::op::attention) == 2;
@@ -101,7 +101,7 @@ constexpr std::size_t batch = 3, length = 25;
 class expected {
  public:
   explicit expected(const weft::parameter_block& parameters) {
-    auto const g = weft::testing::plain_graph<weft::inference<whole>>();
+    const auto g = weft::testing::plain_graph<weft::inference<whole>>();
     weft::reference::lengths of;
     of.set<Batch>(batch).set<Pos>(length);
     weft::reference::bindings given;
@@ -109,10 +109,10 @@ class expected {
       x_.data()[i] = std::sin(static_cast<float>(i * i % 1009));
     given.inputs["x"].assign(x_.begin(), x_.end());
     for (std::size_t i = 0; i < parameters.count(); ++i) {
-      auto const p = parameters[i];
+      const auto p = parameters[i];
       given.parameters[std::string(p.name)].assign(p.values.begin(), p.values.end());
     }
-    auto const [all, bounds] = weft::testing::evaluate_with_bounds(*g, of, given);
+    const auto [all, bounds] = weft::testing::evaluate_with_bounds(*g, of, given);
     result_ = weft::reference::result(*g, all).data;
     bound_ = bounds[static_cast<std::size_t>(g->outputs[0].node)];
     BOOST_TEST_REQUIRE(bound_ < 1e-3 * *std::max_element(result_.begin(), result_.end()));
@@ -148,7 +148,7 @@ class decoder {
   void step(const std::vector<std::int32_t>& count, std::size_t rows) {
     weft::array<float, Batch, Pos, Embed> x(batch, rows);
     each(count, [&](auto b, auto p, auto e) { x(b, p, e) = all_.x(b, done_[b] + p, e); });
-    auto const y = [&] {
+    const auto y = [&] {
       if constexpr (std::same_as<Net, weft::module<ragged>>)
         return net_(arg<"x">(x), arg<"count">(count)).template get<"result">();
       else
@@ -181,11 +181,11 @@ BOOST_AUTO_TEST_SUITE(decoding)
 
 BOOST_AUTO_TEST_CASE(chunks_of_any_size_give_the_results_of_the_whole_sequence) {
   weft::module<stepwise> net(small_parameters<stepwise>());
-  for (std::size_t const part : {1u, 3u, 7u, 25u}) {
+  for (const std::size_t part : {1u, 3u, 7u, 25u}) {
     net.reset();
     decoder d(net);
     while (d.done(0) < length) {
-      std::size_t const rows = std::min(part, length - d.done(0));
+      const std::size_t rows = std::min(part, length - d.done(0));
       d.step(std::vector<std::int32_t>(batch, static_cast<std::int32_t>(rows)), rows);
     }
   }
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(sequences_of_a_batch_have_their_own_lengths) {
   d.forget(2);
   d.step({2, 0, 13}, 14);
   for (int i = 0; i < 8; ++i) d.step({1, 1, 1}, 1);
-  auto const filled = net.state<"decoding.length", std::int32_t, Batch>();
+  const auto filled = net.state<"decoding.length", std::int32_t, Batch>();
   BOOST_TEST(filled(0) == 23);
   BOOST_TEST(filled(1) == 19);
   BOOST_TEST(filled(2) == 21);
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(sequences_of_a_batch_have_their_own_lengths) {
 
 BOOST_AUTO_TEST_CASE(a_full_cache_is_an_error_that_names_the_length) {
   weft::module<stepwise> net;
-  weft::array<float, Batch, Pos, Embed> const x(2, 25), six(2, 6);
+  const weft::array<float, Batch, Pos, Embed> x(2, 25), six(2, 6);
   net(arg<"x">(x));
   BOOST_CHECK_EXCEPTION(net(arg<"x">(six)), weft::error, [](const weft::error& e) {
     return std::string(e.what()) ==
@@ -226,10 +226,10 @@ BOOST_AUTO_TEST_CASE(threads_give_the_same_bits_and_steps_allocate_nothing) {
   weft::array<float, Batch, Pos, Embed> x(4, 6);
   for (float& e : x) e = std::sin(static_cast<float>(&e - x.begin()));
   for (int i = 0; i < 5; ++i) {
-    weft::array<float, Batch, Pos, Embed> const a(alone(arg<"x">(x)).get<"result">());
+    const weft::array<float, Batch, Pos, Embed> a(alone(arg<"x">(x)).get<"result">());
     weft::view<const float, weft::shape<Batch, Pos, Embed>> b(nullptr, 4, 6);
     BOOST_TEST(allocations_in([&] { b = many(arg<"x">(x)).get<"result">(); }) == 0);
-    weft::array<float, Batch, Pos, Embed> const kept(b);
+    const weft::array<float, Batch, Pos, Embed> kept(b);
     BOOST_TEST(std::equal(a.begin(), a.end(), kept.begin(), kept.end()));
   }
 }

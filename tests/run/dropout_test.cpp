@@ -47,7 +47,7 @@ static_assert(weft::testing::count(weft::sampling<attentive>::make(), weft::op::
 
 using trainer = weft::trainer<regularised>;
 
-std::vector<float> const given = [] {
+const std::vector<float> given = [] {
   std::vector<float> x(300 * 100);
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<float>(i * 2654435761u % 1000) / 500 - 1;
@@ -58,12 +58,12 @@ float step(trainer& t) {
 }
 template <class Parameters>
 std::vector<float> values(const Parameters& p) {
-  auto const all = p.floats();
+  const auto all = p.floats();
   return {all.begin(), all.end()};
 }
 template <class Net>
 std::vector<float> y(Net& net) {
-  auto const v = net(arg<"x">(given)).template get<"y">();
+  const auto v = net(arg<"x">(given)).template get<"y">();
   return {v.data(), v.data() + given.size()};
 }
 
@@ -75,38 +75,38 @@ BOOST_AUTO_TEST_CASE(training_with_dropout_gives_the_same_bits_on_any_number_of_
   trainer alone({}, {}, 7);
   std::vector<float> losses;
   for (int i = 0; i < 3; ++i) losses.push_back(step(alone));
-  for (int const width : {2, 3}) {
+  for (const int width : {2, 3}) {
     pool p(width);
     trainer t({}, {}, 7);
     t.run_on(on(p, width));
-    for (float const loss : losses) BOOST_TEST(step(t) == loss);
+    for (const float loss : losses) BOOST_TEST(step(t) == loss);
     BOOST_TEST((values(t.parameters()) == values(alone.parameters())));
   }
 }
 
 BOOST_AUTO_TEST_CASE(attention_dropout_gives_the_same_bits_on_any_number_of_threads) {
-  std::vector<float> const x(given.begin(), given.begin() + 150 * 100);
+  const std::vector<float> x(given.begin(), given.begin() + 150 * 100);
   weft::trainer<attentive> alone({}, {.dropout_seed = 3}, 7);
   std::vector<float> losses;
   for (int i = 0; i < 3; ++i) losses.push_back(alone.step(arg<"x">(x)));
-  for (int const width : {2, 3}) {
+  for (const int width : {2, 3}) {
     pool p(width);
     weft::trainer<attentive> t({}, {.dropout_seed = 3}, 7);
     t.run_on(on(p, width));
-    for (float const loss : losses) BOOST_TEST(t.step(arg<"x">(x)) == loss);
+    for (const float loss : losses) BOOST_TEST(t.step(arg<"x">(x)) == loss);
     BOOST_TEST((values(t.parameters()) == values(alone.parameters())));
   }
   weft::monte_carlo<attentive> samples(alone.parameters());
   weft::module<attentive> net(alone.parameters());
   samples.draw_from(3, 3);
-  float const sample = samples(arg<"x">(x)).get<"loss">()();
+  const float sample = samples(arg<"x">(x)).get<"loss">()();
   BOOST_TEST(sample == alone.gradients(arg<"x">(x)));
   BOOST_TEST(sample != net(arg<"x">(x)).get<"loss">()());
 }
 
 BOOST_AUTO_TEST_CASE(each_step_and_each_seed_has_its_own_dropout_mask) {
   trainer a({}, {}, 7), b({}, {.dropout_seed = 1}, 7);
-  float const first = a.gradients(arg<"x">(given));
+  const float first = a.gradients(arg<"x">(given));
   BOOST_TEST(a.gradients(arg<"x">(given)) == first);
   BOOST_TEST(b.gradients(arg<"x">(given)) != first);
   a.resume_at(1);
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_module_drops_nothing_and_monte_carlo_samples_are_reproduc
   BOOST_TEST((y(net) == y(net)));
   weft::monte_carlo<regularised, "y", "loss"> samples(t.parameters());
   samples.draw_from(9, 0);
-  auto const first = y(samples);
+  const auto first = y(samples);
   BOOST_TEST((first == y(samples)));
   BOOST_TEST((first != y(net)));
   samples.draw_from(9, 1);

@@ -43,8 +43,8 @@ std::vector<float> input(std::size_t rows) {
 
 template <weft::fixed_string Result>
 std::vector<float> run(net& n, std::size_t rows) {
-  auto const x = input(rows);
-  auto const y = n(arg<"x">(weft::view<const float, weft::shape<Rows, Embed>>(x.data(), rows)))
+  const auto x = input(rows);
+  const auto y = n(arg<"x">(weft::view<const float, weft::shape<Rows, Embed>>(x.data(), rows)))
                      .template get<Result>();
   return std::vector<float>(y.data(), y.data() + y.size());
 }
@@ -52,8 +52,8 @@ std::vector<float> run(net& n, std::size_t rows) {
 // The error bound of the plain layer: each of the 24 products has the relative error `product`, and
 // the sums have that of float32 sums.
 double most_by_rounding(net& n, std::size_t row, std::size_t column, double product) {
-  auto const x = input(row + 1);
-  auto const w = n.parameters().get<"wide.weight", Wide, Embed>();
+  const auto x = input(row + 1);
+  const auto w = n.parameters().get<"wide.weight", Wide, Embed>();
   double sum = 0;
   for (std::size_t e = 0; e < Embed::extent; ++e)
     sum += std::abs(static_cast<double>(x[row * Embed::extent + e]) *
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(freezing_changes_no_bit_of_products_with_many_rows) {
   weft::kernels::on_every_target([](const auto&) {
     net live(1), packed(live.parameters());
     packed.freeze();
-    for (std::size_t const rows : {5u, 8u, 17u, 40u}) {
+    for (const std::size_t rows : {5u, 8u, 17u, 40u}) {
       BOOST_TEST((run<"wide">(packed, rows) == run<"wide">(live, rows)));
       BOOST_TEST((run<"heads">(packed, rows) == run<"heads">(live, rows)));
       BOOST_TEST((run<"each">(packed, rows) == run<"each">(live, rows)));
@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_CASE(freezing_changes_products_with_few_rows_only_by_rounding) {
   weft::kernels::on_every_target([](const auto&) {
     net live(1), packed(live.parameters());
     packed.freeze();
-    for (std::size_t const rows : {1u, 2u, 3u, 4u}) {
-      auto const a = run<"wide">(packed, rows), b = run<"wide">(live, rows);
+    for (const std::size_t rows : {1u, 2u, 3u, 4u}) {
+      const auto a = run<"wide">(packed, rows), b = run<"wide">(live, rows);
       for (std::size_t i = 0; i < a.size(); ++i)
         BOOST_TEST(std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) <=
                    most_by_rounding(live, i / Wide::extent, i % Wide::extent, 0));
@@ -103,11 +103,11 @@ BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_err_only_by_their_rounding
   const std::pair<weft::precision, double> precisions[]{
       {weft::precision::bfloat16, 0x1p-8}, {weft::precision::bfloat16_products, 0x1p-7 + 0x1p-16}};
   weft::kernels::on_every_target([&](const auto&) {
-    for (auto const& [precision, product] : precisions) {
+    for (const auto& [precision, product] : precisions) {
       net live(1), packed(live.parameters());
       packed.freeze(precision);
-      for (std::size_t const rows : {1u, 4u, 5u, 40u}) {
-        auto const a = run<"wide">(packed, rows), b = run<"wide">(live, rows);
+      for (const std::size_t rows : {1u, 4u, 5u, 40u}) {
+        const auto a = run<"wide">(packed, rows), b = run<"wide">(live, rows);
         BOOST_TEST((a != b));
         for (std::size_t i = 0; i < a.size(); ++i)
           BOOST_TEST(std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) <=
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_err_only_by_their_rounding
 BOOST_AUTO_TEST_CASE(changed_parameters_take_effect_when_frozen_again) {
   net live(1), packed(weft::parameters<layers>(1));
   packed.freeze();
-  auto const before = run<"wide">(packed, 9);
+  const auto before = run<"wide">(packed, 9);
   for (net* const n : {&live, &packed})
     n->parameters().get<"wide.weight", Wide, Embed>()(3, 4) += 1;
   BOOST_TEST((run<"wide">(live, 9) != before));
@@ -131,12 +131,12 @@ BOOST_AUTO_TEST_CASE(changed_parameters_take_effect_when_frozen_again) {
 
 BOOST_AUTO_TEST_CASE(parameters_are_packed_into_memory_of_the_caller) {
   net live(1), packed(live.parameters());
-  auto const bytes = weft::allocate(net::packed_bytes());
-  std::span<std::byte> const memory(bytes.get(), net::packed_bytes());
+  const auto bytes = weft::allocate(net::packed_bytes());
+  const std::span<std::byte> memory(bytes.get(), net::packed_bytes());
   packed.freeze(memory);
   BOOST_TEST((run<"heads">(packed, 9) == run<"heads">(live, 9)));
   std::fill(memory.begin(), memory.end(), std::byte{0});
-  auto const zeros = run<"heads">(packed, 9);
+  const auto zeros = run<"heads">(packed, 9);
   BOOST_TEST(std::all_of(zeros.begin(), zeros.end(), [](float x) { return x == 0; }));
   BOOST_CHECK_THROW(packed.freeze(memory.first(memory.size() - 1)), weft::error);
   BOOST_CHECK_THROW(packed.freeze(memory.subspan(4)), weft::error);
@@ -146,13 +146,13 @@ BOOST_AUTO_TEST_CASE(modules_share_packed_weights) {
   net first(1);
   net live(weft::sharing(first));
   BOOST_TEST((run<"heads">(live, 9) == run<"heads">(first, 9)));
-  for (auto const p : {weft::precision::float32, weft::precision::bfloat16}) {
+  for (const auto p : {weft::precision::float32, weft::precision::bfloat16}) {
     first.freeze(p);
     net second(weft::sharing(first));
     BOOST_TEST((run<"heads">(second, 9) == run<"heads">(first, 9)));
   }
   net second(weft::sharing(first));
-  auto const before = run<"heads">(second, 9);
+  const auto before = run<"heads">(second, 9);
   for (float& w : first.parameters().find("wide.weight").values) w = -w;
   first.freeze(weft::precision::bfloat16);
   BOOST_TEST((run<"heads">(first, 9) != before));
@@ -174,12 +174,12 @@ struct bounded {
 };
 
 BOOST_AUTO_TEST_CASE(modules_of_models_with_other_bounds_share_packed_weights) {
-  std::vector<float> const x(Embed::extent, 0.5f);
-  auto const run = [&](auto& net) {
-    auto const y = net(weft::arg<"x">(x)).template get<"y">();
+  const std::vector<float> x(Embed::extent, 0.5f);
+  const auto run = [&](auto& net) {
+    const auto y = net(weft::arg<"x">(x)).template get<"y">();
     return std::vector<float>(y.data(), y.data() + y.size());
   };
-  for (auto const p : {weft::precision::float32, weft::precision::bfloat16}) {
+  for (const auto p : {weft::precision::float32, weft::precision::bfloat16}) {
     weft::module<bounded<9>> many(1);
     many.freeze(p);
     weft::module<bounded<1>> one(weft::sharing(many));
@@ -193,10 +193,10 @@ BOOST_AUTO_TEST_CASE(modules_of_models_with_other_bounds_share_packed_weights) {
 
 BOOST_AUTO_TEST_CASE(weights_that_several_threads_pack_have_the_same_bits) {
   // One thread after another; the first packs all that there is.
-  weft::executor const threads(3, [](int n, weft::job f) {
+  const weft::executor threads(3, [](int n, weft::job f) {
     for (int i = 0; i < n; ++i) f(i);
   });
-  for (auto const p : {weft::precision::float32, weft::precision::bfloat16}) {
+  for (const auto p : {weft::precision::float32, weft::precision::bfloat16}) {
     net one(1), many(1);
     many.run_on(threads);
     for (net* const n : {&one, &many}) n->freeze(p);

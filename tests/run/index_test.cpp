@@ -20,7 +20,7 @@ struct Bounded : weft::axis<weft::up_to<20>> {};
 struct Two : weft::axis<2> {};
 struct two_tables {
   constexpr auto operator()(weft::scope s) const {
-    auto const i = s.input<"i", std::int32_t, Two>();
+    const auto i = s.input<"i", std::int32_t, Two>();
     return weft::results(
         weft::as<"a">(weft::gather<Fixed>(s.input<"fixed", float, Fixed>(), i)),
         weft::as<"b">(weft::gather<Bounded>(s.input<"bounded", float, Bounded>(), i)));
@@ -35,8 +35,8 @@ struct Inner : weft::axis<3> {};
 // Rows 1 and later, cells 2 to 4 in two slices.
 struct cut_off {
   constexpr auto operator()(weft::scope s) const {
-    auto const i = s.input<"i", std::int32_t, Rows, Cells>();
-    auto const part = weft::slice<Cells, Middle, 1>(weft::slice<Rows, Later, 1>(i));
+    const auto i = s.input<"i", std::int32_t, Rows, Cells>();
+    const auto part = weft::slice<Cells, Middle, 1>(weft::slice<Rows, Later, 1>(i));
     return weft::gather<Fixed>(s.input<"fixed", float, Fixed>(),
                                weft::slice<Middle, Inner, 1>(part));
   }
@@ -48,7 +48,7 @@ struct Six : weft::axis<6> {};
 template <class Compute>
 struct computed {
   constexpr auto operator()(weft::scope s) const {
-    auto const i = Compute()(s, s.input<"i", std::int32_t, Two>());
+    const auto i = Compute()(s, s.input<"i", std::int32_t, Two>());
     return weft::gather<Five>(s.input<"table", float, Five>(), i);
   }
 };
@@ -72,7 +72,7 @@ struct chosen {
 };
 struct remembered {
   constexpr auto operator()(weft::scope s, const auto& i) const {
-    auto const before = s.state<"sum", std::int32_t, Two>();
+    const auto before = s.state<"sum", std::int32_t, Two>();
     s.update(before, before + i);
     return before + i;
   }
@@ -80,7 +80,7 @@ struct remembered {
 // Of fixed positions: computed once, before all runs.
 struct invariant {
   constexpr auto operator()(weft::scope s) const {
-    auto const places = weft::cast<float>(weft::positions<Five>());
+    const auto places = weft::cast<float>(weft::positions<Five>());
     return s.input<"x", float, Two>() +
            weft::gather<Five>(weft::sin(places), weft::positions<Two>() * 5);
   }
@@ -88,15 +88,15 @@ struct invariant {
 // Of a length that a run has: an index that no position of the run has is not used.
 struct of_positions {
   constexpr auto operator()(weft::scope s) const {
-    auto const places = weft::cast<float>(weft::positions<Five>());
+    const auto places = weft::cast<float>(weft::positions<Five>());
     return s.input<"x", float, Rows>() +
            weft::gather<Five>(weft::sin(places), weft::positions<Rows>() * 2);
   }
 };
 struct in_a_scan {
   constexpr auto operator()(weft::scope s) const {
-    auto const table = s.input<"table", float, Five>();
-    auto const start = weft::broadcast<Inner>(weft::constant(0.0f));
+    const auto table = s.input<"table", float, Five>();
+    const auto start = weft::broadcast<Inner>(weft::constant(0.0f));
     return weft::scan<Two>(start, s.input<"i", std::int32_t, Two>(),
                            [&](auto sum, auto i) { return sum + weft::gather<Five>(table, i * 2); })
         .last;
@@ -110,27 +110,27 @@ struct summed {
 };
 struct written {
   constexpr auto operator()(weft::scope s) const {
-    auto const i = s.input<"i", std::int32_t>() * 2;
+    const auto i = s.input<"i", std::int32_t>() * 2;
     return weft::write<Five, Two>(s.input<"table", float, Five>(), s.input<"x", float, Two>(), i);
   }
 };
 struct counted {
   constexpr auto operator()(weft::scope s) const {
-    auto const i = s.input<"i", std::int32_t>() * 2;
+    const auto i = s.input<"i", std::int32_t>() * 2;
     return weft::write<Five, Two>(s.input<"table", float, Five>(), s.input<"x", float, Two>(),
                                   s.input<"at", std::int32_t>(), i);
   }
 };
 struct learned {
   constexpr auto operator()(weft::scope s) const {
-    auto const i = s.input<"i", std::int32_t, Two>() * 2;
-    auto const logits = s.param<"logits", Two, Five>(weft::init::ones());
+    const auto i = s.input<"i", std::int32_t, Two>() * 2;
+    const auto logits = s.param<"logits", Two, Five>(weft::init::ones());
     return weft::results(as<"loss">(weft::mean<Two>(weft::cross_entropy<Five>(logits, i))));
   }
 };
 
-floats const table{10, 11, 12, 13, 14};
-auto const of_two = [](auto& net, std::int32_t a, std::int32_t b, const auto&... more) {
+const floats table{10, 11, 12, 13, 14};
+const auto of_two = [](auto& net, std::int32_t a, std::int32_t b, const auto&... more) {
   return net(arg<"i">(ints{a, b}), arg<"table">(table), more...).template get<"result">()(1u);
 };
 
@@ -142,7 +142,7 @@ struct HeadDim : weft::axis<4> {};
 template <class Use>
 struct of_lengths {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Batch, Pos>();
+    const auto x = s.input<"x", float, Batch, Pos>();
     return x + Use()(s, s.input<"n", std::int32_t, Batch>());
   }
 };
@@ -156,14 +156,14 @@ struct valid_lengths {
 };
 struct sliced_lengths {
   constexpr auto operator()(weft::scope s, const auto&) const {
-    auto const both = s.input<"both", std::int32_t, Two>();
+    const auto both = s.input<"both", std::int32_t, Two>();
     return weft::sum<One>(as_float(weft::nn::valid<Pos>(weft::slice<Two, One, 1>(both))));
   }
   struct One : weft::axis<1> {};
 };
 struct mask_of_lengths {
   constexpr auto operator()(weft::scope s, const auto& n) const {
-    auto const scores = s.param<"scores", Batch, Pos>();
+    const auto scores = s.param<"scores", Batch, Pos>();
     return weft::nn::masked_softmax<Pos>(scores, n);
   }
 };
@@ -174,14 +174,14 @@ struct causal_offset {
 };
 struct begins {
   constexpr auto operator()(weft::scope, const auto& n) const {
-    auto const some =
+    const auto some =
         weft::nn::segments<Batch, Pos, KeyPos>(n, weft::broadcast<Batch>(weft::constant(2)));
     return weft::cast<float>(some.count);
   }
 };
 struct ends {
   constexpr auto operator()(weft::scope, const auto& n) const {
-    auto const some =
+    const auto some =
         weft::nn::segments<Batch, Pos, KeyPos>(weft::broadcast<Batch>(weft::constant(0)), n);
     return weft::cast<float>(some.count);
   }
@@ -198,9 +198,9 @@ using all_uses =
 // The places of queries among keys.
 struct placed {
   constexpr auto operator()(weft::scope s) const {
-    auto const q = s.input<"q", float, Pos, HeadDim>();
-    auto const k = weft::rename<Pos, KeyPos>(q);
-    auto const where =
+    const auto q = s.input<"q", float, Pos, HeadDim>();
+    const auto k = weft::rename<Pos, KeyPos>(q);
+    const auto where =
         weft::nn::positions_in_attention<Pos, KeyPos>(s.input<"at", std::int32_t, Pos>(), 0);
     return weft::dot<HeadDim>(q, k) + as_float(weft::positions<KeyPos>() <= where.at);
   }
@@ -209,8 +209,8 @@ struct placed {
 // Sequences padded to one length, whose positions have a table.
 struct padded {
   constexpr auto operator()(weft::scope s) const {
-    auto const count = s.input<"count", std::int32_t, Batch>();
-    auto const at = weft::nn::decode_state<Pos, Batch>(s, count);
+    const auto count = s.input<"count", std::int32_t, Batch>();
+    const auto at = weft::nn::decode_state<Pos, Batch>(s, count);
     return weft::nn::embedding<Six, HeadDim>(s, weft::nn::position_ids(at)) +
            s.input<"x", float, Pos>();
   }
@@ -223,8 +223,8 @@ BOOST_AUTO_TEST_SUITE(indices)
 // The bounds are in another order than the lengths of a run.
 BOOST_AUTO_TEST_CASE(an_index_into_two_axes_is_checked_against_the_lengths_of_both) {
   weft::module<two_tables> both;
-  floats const fixed(10), some(5), all(20);
-  auto const run = [&](std::int32_t index, const floats& bounded) {
+  const floats fixed(10), some(5), all(20);
+  const auto run = [&](std::int32_t index, const floats& bounded) {
     both(arg<"i">(ints{0, index}), arg<"fixed">(fixed), arg<"bounded">(bounded));
   };
   run(4, some);
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(what_a_slice_cuts_off_is_no_index) {
   weft::array<std::int32_t, Rows, Cells> i(3);
   for (std::size_t r = 0; r < 3; ++r)
     for (std::size_t c = 0; c < 6; ++c) i(r, c) = r == 0 || c < 2 || c == 5 ? -100 : 1;
-  floats const table(10);
+  const floats table(10);
   BOOST_TEST(net(arg<"i">(i), arg<"fixed">(table)).get<"result">().size() == 6);
   i(2, 3) = 10;
   refuses([&] { net(arg<"i">(i), arg<"fixed">(table)); },
@@ -252,9 +252,9 @@ void a_computed_index_is_refused(std::int32_t right, std::int32_t wrong, const s
                                  const More&... more) {
   pool p(2);
   weft::module<computed<Compute>> net;
-  for (int const threads : {1, 2}) {
+  for (const int threads : {1, 2}) {
     net.run_on(on(p, threads));
-    float const before = of_two(net, 0, right, more...);
+    const float before = of_two(net, 0, right, more...);
     net.reset();
     BOOST_TEST(thrown_by([&] { of_two(net, 0, wrong, more...); }) ==
                "a computed index is " + value +
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(a_computed_index_that_lies_outside_throws_and_the_module_st
   a_computed_index_is_refused<of_floats>(2, 3, "6");
   a_computed_index_is_refused<chosen>(1, 4, "8");
   a_computed_index_is_refused<remembered>(4, 5, "5");
-  ints const of{0, 1, 2, 3, 4, -1};
+  const ints of{0, 1, 2, 3, 4, -1};
   a_computed_index_is_refused<from_a_table>(2, 5, "-2", arg<"of">(of));
   // The same where it is the index of an index.
   weft::module<computed<from_a_table>> net;
@@ -287,8 +287,8 @@ BOOST_AUTO_TEST_CASE(a_state_adds_up_to_an_index_that_lies_outside) {
 
 BOOST_AUTO_TEST_CASE(indices_made_of_positions_are_checked_as_far_as_a_run_uses_them) {
   weft::module<of_positions> net;
-  auto const run = [&](std::size_t length) {
-    weft::array<float, Rows> const x(length);
+  const auto run = [&](std::size_t length) {
+    const weft::array<float, Rows> x(length);
     net(arg<"x">(x));
   };
   run(3);
@@ -301,41 +301,41 @@ BOOST_AUTO_TEST_CASE(indices_made_of_positions_are_checked_as_far_as_a_run_uses_
 
 BOOST_AUTO_TEST_CASE(computed_indices_of_scans_sums_and_writes_are_checked) {
   weft::module<in_a_scan> scan;
-  auto const scanned = [&](std::int32_t i) {
+  const auto scanned = [&](std::int32_t i) {
     return scan(arg<"i">(ints{i, 0}), arg<"table">(table)).get<"result">()(0u);
   };
   BOOST_TEST(scanned(1) == 22);
   refuses([&] { scanned(3); }, "a computed index is 6");
   weft::module<summed> sum;
-  auto const sums = [&](std::int32_t i) {
+  const auto sums = [&](std::int32_t i) {
     return sum(arg<"i">(ints{i, 0}), arg<"x">(floats{1, 2})).get<"result">()(4u);
   };
   BOOST_TEST(sums(2) == 1);
   refuses([&] { sums(3); }, "a computed index is 6, and an index into axis Five is less than 5");
   weft::module<written> write;
-  auto const start = [&](std::int32_t i) {
+  const auto start = [&](std::int32_t i) {
     return write(arg<"i">(i), arg<"table">(table), arg<"x">(floats{1, 2})).get<"result">()(2u);
   };
   BOOST_TEST(start(1) == 1);
-  for (std::int32_t const wrong : {2, -1})
+  for (const std::int32_t wrong : {2, -1})
     refuses([&] { start(wrong); },
             "a computed place is " + std::to_string(2 * wrong) +
                 ", and from there is no room for all rows of a write along axis Five, whose length "
                 "is 5");
   weft::module<counted> count;
-  auto const rows = [&](std::int32_t i) {
+  const auto rows = [&](std::int32_t i) {
     return count(arg<"i">(i), arg<"at">(3), arg<"table">(table), arg<"x">(floats{1, 2}))
         .get<"result">()(4u);
   };
   BOOST_TEST(rows(1) == 2);
-  for (std::int32_t const wrong : {2, -1}) refuses([&] { rows(wrong); }, "their count is wrong");
+  for (const std::int32_t wrong : {2, -1}) refuses([&] { rows(wrong); }, "their count is wrong");
 }
 
 BOOST_AUTO_TEST_CASE(a_computed_target_that_is_no_class_updates_no_parameter) {
   weft::trainer<learned> t;
   t.step(arg<"i">(ints{0, 1}));
-  auto const all = t.parameters().floats();
-  floats const before(all.begin(), all.end());
+  const auto all = t.parameters().floats();
+  const floats before(all.begin(), all.end());
   refuses([&] { t.step(arg<"i">(ints{0, 3})); }, "a computed index is 6");
   BOOST_TEST(before == floats(all.begin(), all.end()), boost::test_tools::per_element());
   BOOST_TEST(std::isfinite(t.step(arg<"i">(ints{0, 1}))));
@@ -343,10 +343,10 @@ BOOST_AUTO_TEST_CASE(a_computed_target_that_is_no_class_updates_no_parameter) {
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_that_are_an_input_are_those_of_the_axis, Model, all_uses) {
   weft::module<Model> net;
-  weft::array<float, Batch, Pos> const x(2, 5);
-  auto const run = [&](std::int32_t n) { net(arg<"x">(x), arg<"n">(ints{0, n})); };
-  for (std::int32_t const n : {0, 5, 1}) BOOST_TEST(thrown_by([&] { run(n); }) == "");
-  for (std::int32_t const n : {6, 8, 99, -1})
+  const weft::array<float, Batch, Pos> x(2, 5);
+  const auto run = [&](std::int32_t n) { net(arg<"x">(x), arg<"n">(ints{0, n})); };
+  for (const std::int32_t n : {0, 5, 1}) BOOST_TEST(thrown_by([&] { run(n); }) == "");
+  for (const std::int32_t n : {6, 8, 99, -1})
     refuses([&] { run(n); },
             "argument 'n': element 1 is " + std::to_string(n) + ", and a length of axis ");
   refuses([&] { run(6); }, "Pos is at most 5 and not negative");
@@ -354,8 +354,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_that_are_an_input_are_those_of_the_axis, M
 
 BOOST_AUTO_TEST_CASE(a_length_that_a_slice_cuts_off_is_not_asked_about) {
   weft::module<of_lengths<sliced_lengths>> net;
-  weft::array<float, Batch, Pos> const x(2, 5);
-  auto const run = [&](std::int32_t a, std::int32_t b) {
+  const weft::array<float, Batch, Pos> x(2, 5);
+  const auto run = [&](std::int32_t a, std::int32_t b) {
     return net(arg<"x">(x), arg<"both">(ints{a, b})).template get<"result">()(0u, 4u);
   };
   BOOST_TEST(run(-1, 5) == 1);
@@ -364,8 +364,8 @@ BOOST_AUTO_TEST_CASE(a_length_that_a_slice_cuts_off_is_not_asked_about) {
 
 BOOST_AUTO_TEST_CASE(positions_of_padding_may_lie_beyond_their_table) {
   weft::module<padded> net;
-  weft::array<float, Pos> const x(4);
-  auto const run = [&](std::int32_t a, std::int32_t b) {
+  const weft::array<float, Pos> x(4);
+  const auto run = [&](std::int32_t a, std::int32_t b) {
     net(arg<"x">(x), arg<"count">(ints{a, b}));
   };
   run(4, 1);
@@ -375,14 +375,14 @@ BOOST_AUTO_TEST_CASE(positions_of_padding_may_lie_beyond_their_table) {
 
 BOOST_AUTO_TEST_CASE(places_of_queries_are_those_of_keys) {
   weft::module<placed> net;
-  weft::array<float, Pos, HeadDim> const q(5);
-  auto const run = [&](std::int32_t at) {
+  const weft::array<float, Pos, HeadDim> q(5);
+  const auto run = [&](std::int32_t at) {
     weft::array<std::int32_t, Pos> all(5);
     all(3) = at;
     net(arg<"q">(q), arg<"at">(all));
   };
   run(4);
-  for (std::int32_t const wrong : {5, 99, -1})
+  for (const std::int32_t wrong : {5, 99, -1})
     refuses([&] { run(wrong); },
             "argument 'at': element 3 is " + std::to_string(wrong) +
                 ", and an index into axis KeyPos is less than 5 and not negative");

@@ -28,15 +28,15 @@ struct Hidden : axis<10> {};
 template <class Element>
 struct decoder {
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Pos, Embed>();
-    auto const project = [&](auto name) {
+    const auto x = s.input<"x", float, Pos, Embed>();
+    const auto project = [&](auto name) {
       return nn::linear<shape<Embed>, shape<Heads, HeadDim>>(s / name, x);
     };
-    auto const at = nn::decode_state<Pos>(s / "decoding");
-    auto const past =
+    const auto at = nn::decode_state<Pos>(s / "decoding");
+    const auto past =
         nn::kv_cache<Cache, Element>(s / "cache", at, project("key"), project("value"));
-    auto const scores = nn::dot_product_score<HeadDim>(project("query"), past.keys);
-    auto const y = nn::attention<Cache>(scores, past.values, nn::causal_cache_mask<Cache>(at));
+    const auto scores = nn::dot_product_score<HeadDim>(project("query"), past.keys);
+    const auto y = nn::attention<Cache>(scores, past.values, nn::causal_cache_mask<Cache>(at));
     return results(as<"y">(y.output), as<"loss">(sum<Pos, Heads, HeadDim>(y.output * y.output)));
   }
 };
@@ -45,8 +45,8 @@ using narrow_decoder = decoder<bfloat16>;
 template <bool Narrow>
 struct one_block {
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Pos, Embed>();
-    auto const at = nn::decode_state<Pos>(s / "decoding");
+    const auto x = s.input<"x", float, Pos, Embed>();
+    const auto at = nn::decode_state<Pos>(s / "decoding");
     return nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
         s / "block", x, at, {.bfloat16_cache = Narrow});
   }
@@ -57,13 +57,13 @@ struct one_block {
 struct one_step {
   struct Step : axis<between<1, 1>> {};
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Step, Embed>();
-    auto const at = nn::decode_state<Step>(s / "decoding");
+    const auto x = s.input<"x", float, Step, Embed>();
+    const auto at = nn::decode_state<Step>(s / "decoding");
     return nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(s, x, at);
   }
 };
 constexpr bool skips_keys_beyond_the_step() {
-  graph const g = inference<one_step>::make();
+  const graph g = inference<one_step>::make();
   for (int i = 0; i < g.count; ++i)
     if (g.nodes[i].kind == op::attention)
       return g.nodes[i].options == bit_of(attention_option::offset) &&
@@ -80,12 +80,12 @@ struct moved {
   struct Few : axis<4> {};
 
   constexpr auto operator()(scope s) const {
-    auto const kept = s.state<"kept", bfloat16, Place, Embed>();
-    auto const x = s.input<"x", bfloat16, Place, Embed>();
-    auto const chosen = where(s.input<"choice", bool, Place>(), x, kept);
+    const auto kept = s.state<"kept", bfloat16, Place, Embed>();
+    const auto x = s.input<"x", bfloat16, Place, Embed>();
+    const auto chosen = where(s.input<"choice", bool, Place>(), x, kept);
     s.update(kept, chosen);
-    auto const both = concatenate<Both, shape<Place, KeyPlace>>(chosen, rename<Place, KeyPlace>(x));
-    auto const some = gather<Both>(both, s.input<"at", std::int32_t, Few>());
+    const auto both = concatenate<Both, shape<Place, KeyPlace>>(chosen, rename<Place, KeyPlace>(x));
+    const auto some = gather<Both>(both, s.input<"at", std::int32_t, Few>());
     return results(as<"y">(cast<float>(broadcast<Heads>(some)) * 2.0f), as<"some">(some),
                    as<"numbers">(cast<std::int32_t>(some)), as<"set">(cast<bool>(some)),
                    as<"back">(cast<bfloat16>(cast<float>(x) * 3)));
@@ -93,9 +93,9 @@ struct moved {
 };
 
 constexpr bool reads_16_bits() {
-  graph const g = inference<narrow_decoder, "y">::make();
+  const graph g = inference<narrow_decoder, "y">::make();
   for (int i = 0; i < g.count; ++i) {
-    node const& n = g.nodes[i];
+    const node& n = g.nodes[i];
     if (n.kind == op::cast && n.type == dtype::float32) return false;
     if (n.kind != op::attention) continue;
     if (g.nodes[n.operand[1]].type != dtype::bfloat16) return false;
@@ -117,8 +117,8 @@ std::vector<float> run_in_parts(Net& net, const std::vector<float>& x,
                                 const std::vector<std::size_t>& parts) {
   std::vector<float> all;
   std::size_t done = 0;
-  for (std::size_t const count : parts) {
-    auto const y =
+  for (const std::size_t count : parts) {
+    const auto y =
         net(arg<"x">(std::span(x).subspan(12 * done, 12 * count))).template get<"result">();
     all.insert(all.end(), y.data(), y.data() + y.size());
     done += count;
@@ -131,12 +131,12 @@ std::vector<float> run_in_parts(Net& net, const std::vector<float>& x,
 BOOST_AUTO_TEST_SUITE(narrow_cache, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(attention_over_a_cache_of_bfloat16_matches_the_reference) {
-  for (int const pos : {0, 1, 3, 20}) {
+  for (const int pos : {0, 1, 3, 20}) {
     testing::settings s = testing::lengths<Pos>(pos);
     // Keys and values are rounded by at most 2^-9, and an error of float may change the neighbour.
     s.tolerance = 0x1p-8;
     s.roundings = 0x1p16;  // 2^-8 of the largest element
-    for (double const before : {0.0, 1.0, 50.0}) {
+    for (const double before : {0.0, 1.0, 50.0}) {
       s.given["decoding.length"] = {before};
       testing::trial<inference<narrow_decoder, "y">>(s);
       testing::trial<training<narrow_decoder, "loss">>(s);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(attention_over_a_cache_of_bfloat16_matches_the_reference) {
 BOOST_AUTO_TEST_CASE(a_step_of_one_position_with_shared_keys_matches_the_reference) {
   testing::settings s;
   s.tolerance = 1e-4;
-  for (double const before : {0.0, 1.0, 50.0}) {
+  for (const double before : {0.0, 1.0, 50.0}) {
     s.given["decoding.length"] = {before};
     testing::trial<inference<one_step>>(s);
   }
@@ -160,13 +160,13 @@ BOOST_AUTO_TEST_CASE(elements_of_bfloat16_are_moved_chosen_and_converted) {
 }
 
 BOOST_AUTO_TEST_CASE(a_block_with_a_cache_of_bfloat16_is_near_the_one_with_float) {
-  std::vector<float> const x = some_floats(12 * 40);
+  const std::vector<float> x = some_floats(12 * 40);
   module<one_block<true>> narrow(3);
   module<one_block<false>> wide(narrow.parameters());
-  auto const expected = run_in_parts(wide, x, {20, 20});
-  auto const whole = run_in_parts(narrow, x, {20, 20});
+  const auto expected = run_in_parts(wide, x, {20, 20});
+  const auto whole = run_in_parts(narrow, x, {20, 20});
   narrow.reset();
-  auto const parts = run_in_parts(narrow, x, {1, 7, 12, 1, 19});
+  const auto parts = run_in_parts(narrow, x, {1, 7, 12, 1, 19});
   float off = 0, apart = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     off = std::max(off, std::abs(whole[i] - expected[i]));
@@ -180,13 +180,13 @@ BOOST_AUTO_TEST_CASE(a_block_with_a_cache_of_bfloat16_is_near_the_one_with_float
 }
 
 BOOST_AUTO_TEST_CASE(states_of_bfloat16_are_listed_saved_and_loaded) {
-  std::vector<float> const x = some_floats(12 * 20);
+  const std::vector<float> x = some_floats(12 * 20);
   module<one_block<true>> net(3);
   run_in_parts(net, x, {20});
-  auto const keys = net.states().find("block.self_attn.keys");
+  const auto keys = net.states().find("block.self_attn.keys");
   BOOST_TEST((keys.type == dtype::bfloat16));
   BOOST_TEST(keys.bytes.size() == 70 * 3 * 4 * 2u);
-  testing::temporary const path("weft_narrow_cache_test");
+  const testing::temporary path("weft_narrow_cache_test");
   save(net.states(), path);
   BOOST_TEST((tensor_file(path)["block.self_attn.keys"].type == stored_type::bfloat16));
   module<one_block<true>> other(net.parameters());

@@ -26,9 +26,9 @@ struct Hidden : weft::axis<100> {};
 // Results: "y" [Pos, Embed], which depends on the state; "table" [Pos, Embed], which is invariant.
 struct remembering {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Pos, Embed>();
-    auto const table = weft::nn::sinusoidal<Embed>(weft::positions<Pos>());
-    auto const seen = s.state<"seen", float, Embed>();
+    const auto x = s.input<"x", float, Pos, Embed>();
+    const auto table = weft::nn::sinusoidal<Embed>(weft::positions<Pos>());
+    const auto seen = s.state<"seen", float, Embed>();
     s.update(seen, seen + 1.f);
     return weft::results(weft::as<"y">(x + table + seen), weft::as<"table">(table));
   }
@@ -38,12 +38,12 @@ struct remembering {
 struct layer {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
-    auto const x = s.input<"x", float, Pos, Wide>();
-    auto const at = weft::dropout(x + nn::sinusoidal<Wide>(weft::positions<Pos>()), 0.25);
-    auto const hidden =
+    const auto x = s.input<"x", float, Pos, Wide>();
+    const auto at = weft::dropout(x + nn::sinusoidal<Wide>(weft::positions<Pos>()), 0.25);
+    const auto hidden =
         weft::tanh(nn::linear<weft::shape<Wide>, weft::shape<Heads, HeadDim>>(s / "in", at));
-    auto const turned = nn::rotary<HeadDim>(hidden, weft::positions<Pos>());
-    auto const z =
+    const auto turned = nn::rotary<HeadDim>(hidden, weft::positions<Pos>());
+    const auto z =
         nn::linear<weft::shape<Heads, HeadDim>, weft::shape<Wide>>(s / "out", turned) + x;
     return weft::results(weft::as<"loss">(weft::mean<Pos, Wide>(z * z)), weft::as<"z">(z));
   }
@@ -52,21 +52,21 @@ struct layer {
 // The gradient for w is the sines, and does not depend on any argument.
 struct linear_loss {
   constexpr auto operator()(weft::scope s) const {
-    auto const w = s.param<"w", Pos>();
-    auto const waves = weft::sin(weft::cast<float>(weft::positions<Pos>()));
+    const auto w = s.param<"w", Pos>();
+    const auto waves = weft::sin(weft::cast<float>(weft::positions<Pos>()));
     return weft::as<"loss">(weft::sum<Pos>(w * waves + s.input<"x", float, Pos>()));
   }
 };
 
 template <class Model, weft::fixed_string... Results>
 constexpr bool runs_without_waves() {
-  auto const& tables = weft::lowered<weft::inference<Model, Results...>>::tables;
+  const auto& tables = weft::lowered<weft::inference<Model, Results...>>::tables;
   int waves = 0;
   for (int i = 0; i < static_cast<int>(tables.instructions.size()); ++i) {
-    weft::instruction const& s = tables.instructions[i];
+    const weft::instruction& s = tables.instructions[i];
     bool any = s.kind == weft::op::sin || s.kind == weft::op::cos;
     for (int l = 0; l < s.fused_count; ++l) {
-      auto const kind = tables.fused_ops[s.first_fused + l].kind;
+      const auto kind = tables.fused_ops[s.first_fused + l].kind;
       any = any || kind == weft::op::sin || kind == weft::op::cos;
     }
     if (any && i >= tables.once) return false;
@@ -87,7 +87,7 @@ weft::array<float, Pos, A> ramp(std::size_t length) {
 }
 
 double wave(std::size_t t, std::size_t e) {
-  double const angle =
+  const double angle =
       static_cast<double>(t) * std::pow(10000.0, -2.0 * static_cast<double>(e / 2) / 5);
   return e % 2 == 0 ? std::sin(angle) : std::cos(angle);
 }
@@ -111,20 +111,20 @@ std::vector<float> elements(const View& v) {
 }
 template <class Module>
 std::vector<float> z(Module& m, std::size_t length) {
-  auto const x = ramp<Wide>(length);
+  const auto x = ramp<Wide>(length);
   return elements(m(arg<"x">(x)).template get<"z">());
 }
 
 // Whether run number `seen` since the states were last reset gives the expected results.
 template <class Module>
 bool remembers(Module& m, std::size_t length, int seen) {
-  auto const x = ramp<Embed>(length);
-  auto const results = m(arg<"x">(x));
-  auto const y = results.template get<"y">();
+  const auto x = ramp<Embed>(length);
+  const auto results = m(arg<"x">(x));
+  const auto y = results.template get<"y">();
   bool same = is_table(results.template get<"table">(), length);
   for (std::size_t t = 0; t < length; ++t)
     for (std::size_t e = 0; e < Embed::extent; ++e) {
-      double const expected = static_cast<double>(x(t, e)) + wave(t, e) + seen;
+      const double expected = static_cast<double>(x(t, e)) + wave(t, e) + seen;
       same = same &&
              std::abs(static_cast<double>(y(t, e)) - expected) <= tolerance + (seen + 2) * 0x1p-23;
     }
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_SUITE(once, *boost::unit_test::label("full"))
 BOOST_AUTO_TEST_CASE(invariant_values_are_right_as_lengths_grow_and_shrink) {
   weft::module<remembering> net;
   int seen = 0;
-  for (std::size_t const length : {3u, 200u, 0u, 1u, 200u, 7u, 200u})
+  for (const std::size_t length : {3u, 200u, 0u, 1u, 200u, 7u, 200u})
     BOOST_TEST(remembers(net, length, seen++), "length " << length);
 }
 
@@ -149,19 +149,19 @@ BOOST_AUTO_TEST_CASE(reset_clears_states_but_not_invariant_values) {
   net.reset();
   BOOST_TEST(remembers(net, 200, 0));
   net.reset<Embed>(2);
-  auto const x = ramp<Embed>(4);
+  const auto x = ramp<Embed>(4);
   BOOST_TEST(is_table(net(arg<"x">(x)).get<"table">(), 4));
 }
 
 BOOST_AUTO_TEST_CASE(invariant_values_are_stored_in_memory_of_the_caller) {
   using net = weft::module<remembering>;
-  auto const memory = weft::allocate(net::workspace_bytes);
+  const auto memory = weft::allocate(net::workspace_bytes);
   std::memset(memory.get(), 0xff, net::workspace_bytes);
   net lent(weft::parameters<remembering>(0), std::span(memory.get(), net::workspace_bytes));
   for (int seen = 0; seen < 3; ++seen) BOOST_TEST(remembers(lent, seen == 1 ? 3 : 200, seen));
-  auto const x = ramp<Embed>(2);
-  auto const* const at =
-      reinterpret_cast<std::byte const*>(lent(arg<"x">(x)).get<"table">().data());
+  const auto x = ramp<Embed>(2);
+  const auto* const at =
+      reinterpret_cast<const std::byte*>(lent(arg<"x">(x)).get<"table">().data());
   BOOST_TEST((at >= memory.get() && at < memory.get() + net::workspace_bytes));
 }
 
@@ -175,19 +175,19 @@ BOOST_AUTO_TEST_CASE(a_module_may_have_only_invariant_results) {
 BOOST_AUTO_TEST_CASE(runs_and_steps_allocate_nothing) {
   weft::module<layer, "z"> net;
   weft::trainer<layer> t;
-  auto const x = ramp<Wide>(50);
+  const auto x = ramp<Wide>(50);
   BOOST_TEST(allocations_in([&] { net(arg<"x">(x)); }) == 0);
   BOOST_TEST(allocations_in([&] { t.step(arg<"x">(x)); }) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(frozen_and_threaded_modules_use_the_same_invariant_values) {
-  weft::parameters<layer> const parameters(3);
+  const weft::parameters<layer> parameters(3);
   weft::module<layer, "z"> plain(parameters), frozen(parameters), shared(parameters);
   frozen.freeze();
   pool p(3);
   shared.run_on(on(p, 3));
-  for (std::size_t const length : {200u, 3u, 200u, 0u, 1u}) {
-    auto const expected = z(plain, length);
+  for (const std::size_t length : {200u, 3u, 200u, 0u, 1u}) {
+    const auto expected = z(plain, length);
     BOOST_TEST(std::ranges::equal(z(frozen, length), expected, [](float a, float b) {
       return std::abs(a - b) <= 2 * 64 * 0x1p-23f * std::max(std::abs(b), 1.f);  // sums of 64
     }));
@@ -196,9 +196,9 @@ BOOST_AUTO_TEST_CASE(frozen_and_threaded_modules_use_the_same_invariant_values) 
 }
 
 BOOST_AUTO_TEST_CASE(modules_are_created_and_run_on_any_thread) {
-  weft::parameters<layer> const parameters(3);
+  const weft::parameters<layer> parameters(3);
   weft::module<layer, "z"> here(parameters);
-  auto const expected = z(here, 100);
+  const auto expected = z(here, 100);
   std::vector<std::vector<float>> there(2);
   std::vector<std::thread> threads;
   for (auto& found : there)
@@ -208,25 +208,25 @@ BOOST_AUTO_TEST_CASE(modules_are_created_and_run_on_any_thread) {
       found = z(net, 100);
     });
   for (auto& t : threads) t.join();
-  for (auto const& found : there) BOOST_TEST((found == expected));
+  for (const auto& found : there) BOOST_TEST((found == expected));
 }
 
 BOOST_AUTO_TEST_CASE(dropout_samples_use_invariant_values) {
-  weft::parameters<layer> const parameters(3);
+  const weft::parameters<layer> parameters(3);
   weft::monte_carlo<layer, "z"> long_before(parameters), fresh(parameters);
   z(long_before, 200);
   for (auto* const net : {&long_before, &fresh}) net->draw_from(5, 1);
-  auto const sample = z(fresh, 20);
+  const auto sample = z(fresh, 20);
   BOOST_TEST((z(long_before, 20) == sample));
   weft::module<layer, "z"> whole(parameters);
   BOOST_TEST((z(whole, 20) != sample));
 }
 
 BOOST_AUTO_TEST_CASE(steps_of_changing_lengths_match_those_of_a_new_trainer) {
-  weft::parameters<layer> const parameters(3);
+  const weft::parameters<layer> parameters(3);
   weft::trainer<layer> t(parameters);
-  for (std::size_t const length : {200u, 3u, 200u}) {
-    auto const x = ramp<Wide>(length);
+  for (const std::size_t length : {200u, 3u, 200u}) {
+    const auto x = ramp<Wide>(length);
     weft::trainer<layer> fresh(parameters);
     BOOST_TEST(t.gradients(arg<"x">(x)) == fresh.gradients(arg<"x">(x)));
     BOOST_TEST(std::ranges::equal(t.gradients_of_parameters().floats(),
@@ -236,12 +236,12 @@ BOOST_AUTO_TEST_CASE(steps_of_changing_lengths_match_those_of_a_new_trainer) {
 
 BOOST_AUTO_TEST_CASE(the_caller_may_overwrite_an_invariant_gradient) {
   weft::trainer<linear_loss> t;
-  auto const g = t.gradients_of_parameters();
-  for (std::size_t const length : {200u, 2u, 200u}) {
-    weft::array<float, Pos> const x(length);
+  const auto g = t.gradients_of_parameters();
+  for (const std::size_t length : {200u, 2u, 200u}) {
+    const weft::array<float, Pos> x(length);
     t.gradients(arg<"x">(x));
     for (std::size_t i = 0; i < 200; ++i) {
-      double const expected = i < length ? std::sin(static_cast<double>(i)) : 0;
+      const double expected = i < length ? std::sin(static_cast<double>(i)) : 0;
       BOOST_TEST(std::abs(static_cast<double>(g.floats()[i]) - expected) <= 0x1p-22);
     }
     std::ranges::fill(g.floats(), 7.f);  // as an all-reduce over processes would

@@ -57,13 +57,13 @@ struct statistics {
   double mean = 0, variance = 0, least = 0, most = 0;
 
   explicit statistics(std::span<const float> v) : least(v[0]), most(v[0]) {
-    auto const n = static_cast<double>(v.size());
-    for (float const x : v) {
+    const auto n = static_cast<double>(v.size());
+    for (const float x : v) {
       mean += static_cast<double>(x) / n;
       least = std::min(least, static_cast<double>(x));
       most = std::max(most, static_cast<double>(x));
     }
-    for (float const x : v) variance += std::pow(static_cast<double>(x) - mean, 2) / n;
+    for (const float x : v) variance += std::pow(static_cast<double>(x) - mean, 2) / n;
   }
 };
 
@@ -78,8 +78,8 @@ void check_moments(const statistics& s, double mean, double variance) {
 // Samples in [from, to): some are near each end, except with a probability below 1e-6.
 void check_uniform(const statistics& s, double from, double to) {
   check_moments(s, (from + to) / 2, (to - from) * (to - from) / 12);
-  double const near = (to - from) * 14 / count;
-  double const rounding = 1e-6 * (to - from);
+  const double near = (to - from) * 14 / count;
+  const double rounding = 1e-6 * (to - from);
   BOOST_TEST(s.least >= from - rounding);
   BOOST_TEST(s.most <= to + rounding);
   BOOST_TEST(s.least < from + near);
@@ -102,15 +102,15 @@ static_assert(gives<parameters, "head.weight", Vocab, Embed>);
 BOOST_AUTO_TEST_SUITE(parameter_blocks)
 
 BOOST_AUTO_TEST_CASE(initial_values_have_the_distribution_of_their_initializer) {
-  weft::parameters<beginnings> const p(11);
-  auto const of = [&](std::string_view name) { return statistics(p.find(name).values); };
+  const weft::parameters<beginnings> p(11);
+  const auto of = [&](std::string_view name) { return statistics(p.find(name).values); };
   check_moments(of("normal"), 1, 4);
   BOOST_TEST(of("normal").most > 1 + 2 * 3);  // tails
   check_uniform(of("uniform"), -1, 3);
-  for (auto const& [name, value] :
+  for (const auto& [name, value] :
        {std::pair("zeros", 0.0f), std::pair("ones", 1.0f), std::pair("constant", 0.1f)})
-    for (float const x : p.find(name).values) BOOST_REQUIRE_EQUAL(x, value);
-  double const half = 2 * std::sqrt(6.0 / (50 + 400));
+    for (const float x : p.find(name).values) BOOST_REQUIRE_EQUAL(x, value);
+  const double half = 2 * std::sqrt(6.0 / (50 + 400));
   check_uniform(of("xavier_uniform"), -half, half);
   check_moments(of("xavier_normal"), 0, 2.0 / (200 + 100));
   check_uniform(of("fan_in"), -0.1, 0.1);
@@ -118,34 +118,34 @@ BOOST_AUTO_TEST_CASE(initial_values_have_the_distribution_of_their_initializer) 
 }
 
 BOOST_AUTO_TEST_CASE(initial_values_depend_only_on_the_seed_and_the_name) {
-  weft::parameters<beginnings> const a(5), b(5), c(6);
-  auto const values = [](const auto& p, std::string_view name) {
-    auto const v = p.find(name).values;
+  const weft::parameters<beginnings> a(5), b(5), c(6);
+  const auto values = [](const auto& p, std::string_view name) {
+    const auto v = p.find(name).values;
     return std::vector<float>(v.begin(), v.end());
   };
   BOOST_TEST((values(a, "normal") == values(b, "normal")));
   BOOST_TEST((values(a, "normal") != values(c, "normal")));
   BOOST_TEST((values(a, "uniform") != values(c, "uniform")));
-  weft::parameters<another> const d(5);
+  const weft::parameters<another> d(5);
   BOOST_TEST((values(a, "normal") == values(d, "normal")), "whatever else the model has");
 }
 
 // The initial values of two parameters are not correlated.
 BOOST_AUTO_TEST_CASE(initial_values_of_different_names_are_uncorrelated) {
-  weft::parameters<beginnings> const p(5);
-  auto const a = p.find("xavier_uniform").values, b = p.find("fan_in").values;
+  const weft::parameters<beginnings> p(5);
+  const auto a = p.find("xavier_uniform").values, b = p.find("fan_in").values;
   double product = 0;
   for (std::size_t i = 0; i < a.size(); ++i) product += static_cast<double>(a[i] * b[i]);
-  double const deviation = std::sqrt(statistics(a).variance * statistics(b).variance / count);
+  const double deviation = std::sqrt(statistics(a).variance * statistics(b).variance / count);
   BOOST_TEST(std::abs(product / count) < 5 * deviation);
 }
 
 BOOST_AUTO_TEST_CASE(parameters_are_accessed_by_name_and_axes) {
-  parameters const p(1);
+  const parameters p(1);
   BOOST_TEST(p.count() == 4u);
   BOOST_TEST(p.elements() == 35u + 30u + 35u + 7u);
-  auto const table = p.get<"table", Vocab, Embed>();
-  auto const found = p.find("table");
+  const auto table = p.get<"table", Vocab, Embed>();
+  const auto found = p.find("table");
   BOOST_TEST(found.values.data() == table.data());
   BOOST_TEST(
       (std::vector(found.extents.begin(), found.extents.end()) == std::vector<std::size_t>{7, 5}));
@@ -157,8 +157,8 @@ BOOST_AUTO_TEST_CASE(parameters_are_accessed_by_name_and_axes) {
 }
 
 BOOST_AUTO_TEST_CASE(copies_share_parameters_and_initialize_restores_them) {
-  parameters const p(1), same = p;
-  auto const begin = p.get<"table", Vocab, Embed>()(6u, 4u);
+  const parameters p(1), same = p;
+  const auto begin = p.get<"table", Vocab, Embed>()(6u, 4u);
   same.get<"table", Vocab, Embed>()(6u, 4u) = 9;
   BOOST_TEST((p.get<"table", Vocab, Embed>()(6u, 4u)) == 9);
   parameters again = p;
@@ -167,8 +167,8 @@ BOOST_AUTO_TEST_CASE(copies_share_parameters_and_initialize_restores_them) {
 }
 
 BOOST_AUTO_TEST_CASE(parameters_may_be_in_memory_of_the_caller) {
-  auto const memory = weft::allocate(parameters::bytes + 64);
-  std::span<std::byte> const room(memory.get(), parameters::bytes);
+  const auto memory = weft::allocate(parameters::bytes + 64);
+  const std::span<std::byte> room(memory.get(), parameters::bytes);
   parameters p(room);
   BOOST_TEST((p.get<"table", Vocab, Embed>()(1u, 1u)) == 0, "taken as it is");
   p.initialize(2);
@@ -178,15 +178,15 @@ BOOST_AUTO_TEST_CASE(parameters_may_be_in_memory_of_the_caller) {
 }
 
 BOOST_AUTO_TEST_CASE(a_copy_has_a_block_of_its_own) {
-  parameters const p(1), other = p.copy();
+  const parameters p(1), other = p.copy();
   BOOST_TEST((std::ranges::equal(p.floats(), other.floats())));
   other.get<"table", Vocab, Embed>()(6u, 4u) += 1;
   BOOST_TEST((!std::ranges::equal(p.floats(), other.floats())));
 }
 
 BOOST_AUTO_TEST_CASE(models_with_the_same_parameters_share_them) {
-  weft::parameters<layers<1, 3>> const batch(1);
-  weft::parameters<layers<2, 8>> const step = batch;
+  const weft::parameters<layers<1, 3>> batch(1);
+  const weft::parameters<layers<2, 8>> step = batch;
   BOOST_TEST(step.find("second").values.data() == batch.find("second").values.data());
   BOOST_TEST(step.find("first").values.data() == batch.find("first").values.data());
   BOOST_TEST(step.count() == 2u);
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(models_with_the_same_parameters_share_them) {
   BOOST_CHECK_THROW(step.floats(), weft::error);
   BOOST_TEST((std::ranges::equal(step.copy().find("second").values, batch.find("second").values)));
 
-  weft::program const& other = weft::lowered<weft::parameters_only<beginnings>>::program;
+  const weft::program& other = weft::lowered<weft::parameters_only<beginnings>>::program;
   BOOST_CHECK_THROW(weft::parameter_block(other, batch), weft::error);
 }
 

@@ -17,7 +17,7 @@ class pool {
   }
   ~pool() {
     {
-      std::lock_guard const lock(mutex_);
+      const std::lock_guard lock(mutex_);
       closed_ = true;
     }
     changed_.notify_all();
@@ -46,7 +46,7 @@ class pool {
   }
   void work(std::unique_lock<std::mutex>& lock) {
     while (next_ < count_) {
-      int const i = next_++;
+      const int i = next_++;
       lock.unlock();
       (*job_)(i);
       lock.lock();

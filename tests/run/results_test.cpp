@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_result_does_not_change_with_arguments_or_parameters) {
   weft::module<echo> net;
   weft::array<float, Rows, Columns> x(2);
   std::fill(x.begin(), x.end(), 1.0f);
-  auto const r = net(arg<"x">(x));
+  const auto r = net(arg<"x">(x));
   std::fill(x.begin(), x.end(), 9.0f);
   net.parameters().get<"p", Columns>()(0u) = 9;
   BOOST_TEST(r.get<"x">()(1u, 2u) == 1);
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(an_array_keeps_a_result_beyond_the_next_run) {
   weft::module<echo> net;
   weft::array<float, Rows, Columns> x(2), other(3);
   for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i);
-  weft::array<float, Rows, Last> const kept(net(arg<"x">(x)).get<"part">());
+  const weft::array<float, Rows, Last> kept(net(arg<"x">(x)).get<"part">());
   net(arg<"x">(other));
   BOOST_TEST(kept.length<Rows>() == 2u);
   BOOST_TEST(kept(0u, 0u) == 1);
@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_CASE(an_array_keeps_a_result_beyond_the_next_run) {
 
 BOOST_AUTO_TEST_CASE(an_input_without_axes_takes_a_scalar) {
   weft::module<threshold> net;
-  std::vector<float> const x{1, 2, 3};
-  auto const r = net(arg<"x">(x), arg<"least">(1.5f));
+  const std::vector<float> x{1, 2, 3};
+  const auto r = net(arg<"x">(x), arg<"least">(1.5f));
   BOOST_TEST(r.get<"floats">()(0u) == 0.0f);
   BOOST_TEST(r.get<"floats">()(2u) == 1.0f);
   BOOST_TEST(r.get<"integers">()(0u) == -7);
@@ -97,12 +97,12 @@ BOOST_AUTO_TEST_CASE(an_input_without_axes_takes_a_scalar) {
 }
 
 BOOST_AUTO_TEST_CASE(a_parameter_that_the_loss_does_not_depend_on_is_not_updated) {
-  weft::parameters<two_losses> const p;
+  const weft::parameters<two_losses> p;
   weft::trainer<two_losses, weft::adamw, "of_b"> trainer(
       p, {.learning_rate = 0.1, .weight_decay = 0.5});
   trainer.step();
-  auto const a = p.get<"a", Columns>();
-  auto const b = p.get<"b", Columns>();
+  const auto a = p.get<"a", Columns>();
+  const auto b = p.get<"b", Columns>();
   BOOST_TEST(a(0u) == 1);
   BOOST_TEST(b(0u) < 1);
 }
@@ -114,9 +114,9 @@ BOOST_AUTO_TEST_CASE(two_results_of_one_name_are_refused) {
 
 BOOST_AUTO_TEST_CASE(results_outlive_a_move_of_their_module) {
   std::vector<weft::module<threshold>> nets(1);
-  std::vector<float> const x{1, 2, 3};
-  auto const r = nets[0](arg<"x">(x), arg<"least">(1.5f));
-  auto const view = r.get<"floats">();
+  const std::vector<float> x{1, 2, 3};
+  const auto r = nets[0](arg<"x">(x), arg<"least">(1.5f));
+  const auto view = r.get<"floats">();
   for (int i = 0; i < 5; ++i) nets.emplace_back(7);  // the vector grows, and moves the first one
   BOOST_TEST(view(1) == 1);
   BOOST_TEST(r.get<"floats">()(2) == 1);
@@ -129,8 +129,8 @@ BOOST_AUTO_TEST_CASE(results_outlive_a_move_of_their_module) {
 BOOST_AUTO_TEST_CASE(a_second_thread_in_a_module_is_an_error) {
   weft::module<threshold> net;
   std::atomic<int> wrong = 0, right = 0, refused = 0;
-  auto const run = [&](float low) {
-    std::vector<float> const x{low, low + 1, low + 2, low + 3, low + 4};
+  const auto run = [&](float low) {
+    const std::vector<float> x{low, low + 1, low + 2, low + 3, low + 4};
     for (int i = 0; i < 20000; ++i) {
       try {
         net(arg<"x">(x), arg<"least">(low + 1.5f));

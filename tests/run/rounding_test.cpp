@@ -24,8 +24,8 @@ struct Hidden : weft::axis<70> {};
 struct functions {
   constexpr auto operator()(weft::scope s) const {
     using weft::as;
-    auto const x = s.input<"x", float, Many, Few>();
-    auto const layer = weft::nn::linear<weft::shape<Few>, weft::shape<Hidden>>(s / "layer", x);
+    const auto x = s.input<"x", float, Many, Few>();
+    const auto layer = weft::nn::linear<weft::shape<Few>, weft::shape<Hidden>>(s / "layer", x);
     return weft::results(
         as<"waves">(weft::sin(x) * weft::cos(x)), as<"exponentials">(weft::exp(x) + weft::tanh(x)),
         as<"logarithms">(weft::log(x * x)), as<"weights">(weft::softmax<Few>(x)),
@@ -46,16 +46,16 @@ weft::array<float, Many, Few> values() {
 // All that weft computes, from new parameters to a step of training.
 std::vector<float> everything(const weft::executor& threads) {
   std::vector<float> all;
-  auto const keep = [&](const auto& view) {
-    auto const kept = weft::array(view);
+  const auto keep = [&](const auto& view) {
+    const auto kept = weft::array(view);
     all.insert(all.end(), kept.begin(), kept.end());
   };
   all_results net(7);
   net.run_on(threads);
-  auto const x = values();
-  for (bool const frozen : {false, true}) {
+  const auto x = values();
+  for (const bool frozen : {false, true}) {
     if (frozen) net.freeze(weft::precision::bfloat16);
-    auto const r = net(arg<"x">(x));
+    const auto r = net(arg<"x">(x));
     keep(r.get<"waves">());
     keep(r.get<"exponentials">());
     keep(r.get<"logarithms">());
@@ -69,7 +69,7 @@ std::vector<float> everything(const weft::executor& threads) {
   for (int step = 0; step < 3; ++step)
     all.push_back(trainer.step(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(six_targets)),
                                arg<"scale">(five_scales)));
-  auto const trained = trainer.parameters().floats();
+  const auto trained = trainer.parameters().floats();
   all.insert(all.end(), trained.begin(), trained.end());
   return all;
 }
@@ -80,15 +80,15 @@ BOOST_AUTO_TEST_SUITE(rounding, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(results_are_rounded_to_nearest_in_any_mode_of_the_caller) {
   pool two(2);
-  weft::executor const alone, both(2, [&](int n, weft::job f) { two.for_each(n, f); });
-  for (auto const& on : {alone, both}) {
-    auto const expected = everything(on);
-    for (int const mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+  const weft::executor alone, both(2, [&](int n, weft::job f) { two.for_each(n, f); });
+  for (const auto& on : {alone, both}) {
+    const auto expected = everything(on);
+    for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
       std::fesetround(mode);
-      auto const found = everything(on);
-      int const after = std::fegetround();
+      const auto found = everything(on);
+      const int after = std::fegetround();
       volatile float one = 1;
-      float const third = one / 3;
+      const float third = one / 3;
       std::fesetround(FE_TONEAREST);
       BOOST_TEST(std::ranges::equal(expected, found), "mode " << mode);
       BOOST_TEST(after == mode, "the caller's mode is restored");
@@ -100,10 +100,10 @@ BOOST_AUTO_TEST_CASE(results_are_rounded_to_nearest_in_any_mode_of_the_caller) {
 #if defined(__SSE__)
 BOOST_AUTO_TEST_CASE(flushed_denormals_change_no_other_number) {
   weft::kernels::on_every_target([](const weft::kernels::table&) {
-    auto const expected = everything({});
-    unsigned const before = _mm_getcsr();
+    const auto expected = everything({});
+    const unsigned before = _mm_getcsr();
     _mm_setcsr(before | 0x8040);  // FTZ and DAZ
-    auto const found = everything({});
+    const auto found = everything({});
     _mm_setcsr(before);
     for (std::size_t i = 0; i < expected.size(); ++i)
       BOOST_TEST(std::abs(expected[i] - found[i]) <= 0x1p-126f,

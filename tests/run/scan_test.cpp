@@ -32,15 +32,15 @@ std::vector<float> numbers(std::size_t n) {
 std::vector<float> trained(const weft::executor& threads) {
   weft::trainer<recurrent> t(weft::adamw{}, {}, 5);
   t.run_on(threads);
-  for (std::size_t const length : {20u, 0u, 1u, 13u}) {
-    auto const x = numbers(16 * length * 24);
+  for (const std::size_t length : {20u, 0u, 1u, 13u}) {
+    const auto x = numbers(16 * length * 24);
     using sequences = weft::view<const float, weft::shape<Batch, Pos, In>>;
-    sequences const given(x.data(), length);
+    const sequences given(x.data(), length);
     float loss = 0;
     BOOST_TEST(allocations_in([&] { loss = t.step(weft::arg<"x">(given)); }) == 0);
     BOOST_TEST((length == 0 ? loss == 0 : loss > 0));
   }
-  auto const p = t.parameters().floats();
+  const auto p = t.parameters().floats();
   return {p.begin(), p.end()};
 }
 
@@ -49,10 +49,10 @@ std::vector<float> trained(const weft::executor& threads) {
 BOOST_AUTO_TEST_SUITE(recurrent_runs)
 
 BOOST_AUTO_TEST_CASE(training_gives_the_same_bits_on_any_threads_and_allocates_nothing) {
-  auto const alone = trained({});
-  for (int const width : {2, 3}) {
+  const auto alone = trained({});
+  for (const int width : {2, 3}) {
     pool mine(width);
-    weft::executor const threads(width, [&](int n, weft::job f) { mine.for_each(n, f); });
+    const weft::executor threads(width, [&](int n, weft::job f) { mine.for_each(n, f); });
     BOOST_TEST((trained(threads) == alone));
   }
 }

@@ -102,7 +102,7 @@ struct several_writes {
 template <class Model, weft::fixed_string... Results>
 int steps_of(weft::kernel k) {
   int n = 0;
-  for (weft::instruction const& s :
+  for (const weft::instruction& s :
        weft::lowered<weft::inference<Model, Results...>>::tables.instructions)
     n += s.run == k;
   return n;
@@ -121,9 +121,9 @@ BOOST_AUTO_TEST_SUITE(states)
 BOOST_AUTO_TEST_CASE(every_run_reads_the_states_that_the_last_one_left) {
   weft::module<running_mean> n;
   weft::module<running_mean> other(n.parameters());
-  std::vector<float> const x{1, 2, 3, 4, 5};
+  const std::vector<float> x{1, 2, 3, 4, 5};
   for (int run = 0; run < 4; ++run) {
-    auto const before = n(arg<"x">(x)).get<"before">();
+    const auto before = n(arg<"x">(x)).get<"before">();
     for (std::size_t w = 0; w < 5; ++w)
       BOOST_TEST(before(w) == (run == 0 ? 0 : static_cast<float>(w + 1)));
   }
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(states_that_no_result_depends_on_are_removed) {
 // No gradient flows through a state, so a trainer refuses such a loss.
 struct trained {
   constexpr auto operator()(weft::scope s) const {
-    auto const sum = weft::sum<Width>(running_mean()(s).items[boost::hana::size_c<0>].value);
+    const auto sum = weft::sum<Width>(running_mean()(s).items[boost::hana::size_c<0>].value);
     return weft::results(weft::as<"loss">(sum), weft::as<"other">(weft::constant(1.0f)));
   }
 };
@@ -158,10 +158,10 @@ static_assert(weft::detail::fault_of_loss<trained, "other">() != weft::detail::l
 BOOST_AUTO_TEST_CASE(states_match_the_reference) {
   using weft::testing::lengths, weft::testing::trial;
   trial<weft::inference<running_mean>>({{}, {{"statistics.count", {1, 9}}}});
-  for (std::size_t const batch : {0u, 1u, 2u, 3u}) {
+  for (const std::size_t batch : {0u, 1u, 2u, 3u}) {
     trial<weft::inference<streaming>>(lengths<Batch>(batch));
     trial<weft::inference<exchange>>(lengths<Batch>(batch));
-    for (std::size_t const count : {0u, 1u, 4u}) {
+    for (const std::size_t count : {0u, 1u, 4u}) {
       auto at = lengths<Batch, Pos>(batch, count);
       at.ranges["filled"] = {0, 6};
       trial<weft::inference<cache<false>>>(at);
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(states_match_the_reference) {
       trial<weft::inference<counted_cache>>(at);
     }
   }
-  for (std::size_t const count : {0u, 1u, 4u}) {
+  for (const std::size_t count : {0u, 1u, 4u}) {
     auto at = lengths<Pos, Cache>(count, 7u);
     at.ranges["at"] = {0, 3};
     trial<weft::inference<several_writes>>(at);
@@ -192,14 +192,14 @@ BOOST_AUTO_TEST_CASE(rows_are_written_in_place_if_nothing_reads_the_old_state) {
 
 BOOST_AUTO_TEST_CASE(rows_that_do_not_fit_are_refused_before_anything_changes) {
   weft::module<cache<false>> n;
-  auto const length = [&] { return n.state<"filled", std::int32_t, Batch>(); };
+  const auto length = [&] { return n.state<"filled", std::int32_t, Batch>(); };
   n(arg<"x">(rows(3, 4)));
   n(arg<"x">(rows(2, 4)));
   n(arg<"x">(rows(1, 1)));
   BOOST_TEST(length()(0) == 9);
   BOOST_TEST(length()(1) == 8);
   BOOST_TEST(length()(2) == 4);
-  weft::array<float, Batch, Cache, Width> const before(
+  const weft::array<float, Batch, Cache, Width> before(
       weft::view<const float, weft::shape<Batch, Cache, Width>>(
           n.state<"past", float, Batch, Cache, Width>().data(), 3, 9));
   BOOST_TEST(thrown_by([&] { n(arg<"x">(rows(2, 1))); }) ==
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(rows_that_do_not_fit_are_refused_before_anything_changes) {
              "Cache, whose length is 9");
   length()(0) = -1;
   BOOST_TEST(thrown_by([&] { n(arg<"x">(rows(1, 2))); }).starts_with("state 'filled': element 0"));
-  auto const* const past = n.state<"past", float, Batch, Cache, Width>().data();
+  const auto* const past = n.state<"past", float, Batch, Cache, Width>().data();
   BOOST_TEST(std::equal(before.begin(), before.end(), past));
   length()(0) = 9;
   n(arg<"x">(rows(1, 0)));
@@ -219,8 +219,8 @@ BOOST_AUTO_TEST_CASE(rows_that_do_not_fit_are_refused_before_anything_changes) {
 
 BOOST_AUTO_TEST_CASE(row_counts_are_checked) {
   weft::module<counted_cache> n;
-  weft::array<float, Width, Pos> const x(2);
-  auto const run = [&](std::vector<std::int32_t> const& counts) {
+  const weft::array<float, Width, Pos> x(2);
+  const auto run = [&](const std::vector<std::int32_t>& counts) {
     return thrown_by([&] {
       n(arg<"x">(x), arg<"at">(std::vector<std::int32_t>{0, 0, 0}), arg<"count">(counts));
     });
@@ -236,8 +236,8 @@ BOOST_AUTO_TEST_CASE(states_can_be_reset_at_one_index_of_an_axis) {
   weft::module<cache<false>> n;
   n(arg<"x">(rows(3, 4)));
   n.reset<Batch>(1);
-  auto const past = n.state<"past", float, Batch, Cache, Width>();
-  auto const filled = n.state<"filled", std::int32_t, Batch>();
+  const auto past = n.state<"past", float, Batch, Cache, Width>();
+  const auto filled = n.state<"filled", std::int32_t, Batch>();
   for (std::size_t b = 0; b < 3; ++b) {
     BOOST_TEST(filled(b) == (b == 1 ? 0 : 4));
     for (std::size_t c = 0; c < 9; ++c)
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(states_can_be_reset_at_one_index_of_an_axis) {
 
 BOOST_AUTO_TEST_CASE(states_in_memory_of_the_caller_begin_with_zeros) {
   using module = weft::module<running_mean, "before">;
-  auto const memory = weft::allocate(module::workspace_bytes);
+  const auto memory = weft::allocate(module::workspace_bytes);
   std::fill_n(memory.get(), module::workspace_bytes, std::byte{0xff});
   module n(weft::parameters<running_mean>(), {memory.get(), module::workspace_bytes});
   BOOST_TEST((n.state<"statistics.count", std::int32_t>()() == 0));
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(states_in_memory_of_the_caller_begin_with_zeros) {
 
 BOOST_AUTO_TEST_CASE(runs_and_resets_allocate_nothing) {
   weft::module<cache<false>> n;
-  auto const x = rows(3, 2);
+  const auto x = rows(3, 2);
   for (int i = 0; i < 3; ++i) BOOST_TEST(allocations_in([&] { n(arg<"x">(x)); }) == 0);
   BOOST_TEST(allocations_in([&] {
                n.reset<Batch>(1);

@@ -27,17 +27,17 @@ float gradients(Trainer& t) {
 }
 template <class Parameters>
 std::vector<float> values(const Parameters& p) {
-  auto const all = p.floats();
+  const auto all = p.floats();
   return {all.begin(), all.end()};
 }
 template <class Parameters>
 std::vector<float> values(const Parameters& p, std::string_view name) {
-  auto const all = p.find(name).values;
+  const auto all = p.find(name).values;
   return {all.begin(), all.end()};
 }
 double norm(const std::vector<float>& v) {
   double squares = 0;
-  for (float const x : v) squares += static_cast<double>(x) * static_cast<double>(x);
+  for (const float x : v) squares += static_cast<double>(x) * static_cast<double>(x);
   return std::sqrt(squares);
 }
 
@@ -47,14 +47,14 @@ struct Elements : weft::axis<37> {};
 struct Examples : weft::axis<weft::up_to<8>> {};
 struct mean_square {
   constexpr auto operator()(weft::scope s) const {
-    auto const y =
+    const auto y =
         weft::dot<Elements>(s.input<"x", float, Examples, Elements>(), s.param<"w", Elements>());
     return weft::as<"loss">(weft::mean<Examples>(y * y));
   }
 };
 struct sum_of_squares {
   constexpr auto operator()(weft::scope s) const {
-    auto const y =
+    const auto y =
         weft::dot<Elements>(s.input<"x", float, Examples, Elements>(), s.param<"w", Elements>());
     return weft::as<"loss">(weft::sum<Examples>(y * y));
   }
@@ -70,20 +70,20 @@ struct linear_form {
 // Compares with five steps of PyTorch's optimizer in float32 from the same values.
 template <class Optimizer>
 void check_against_pytorch(Optimizer optimizer, const std::string& name) {
-  weft::tensor_file const file(weft::testing::golden_file("optimizer.safetensors"));
+  const weft::tensor_file file(weft::testing::golden_file("optimizer.safetensors"));
   weft::trainer<linear_form, Optimizer> t(optimizer);
-  auto const p = t.parameters().find("p").values;
-  auto const all = file["gradients"].values<float>();
-  auto const after = file[name + ".parameters"].values<double>();
+  const auto p = t.parameters().find("p").values;
+  const auto all = file["gradients"].values<float>();
+  const auto after = file[name + ".parameters"].values<double>();
   file["parameters"].read(p);
   for (std::size_t s = 0; s < 5; ++s) {
-    std::vector<float> const g(all.begin() + static_cast<std::ptrdiff_t>(37 * s),
+    const std::vector<float> g(all.begin() + static_cast<std::ptrdiff_t>(37 * s),
                                all.begin() + static_cast<std::ptrdiff_t>(37 * s + 37));
     t.step(arg<"g">(g));
     for (std::size_t i = 0; i < 37; ++i) {
-      double const expected = after[37 * s + i];
+      const double expected = after[37 * s + i];
       // A dozen roundings per step, of values of at most |p| + 1; half of them are PyTorch's.
-      double const tolerance =
+      const double tolerance =
           12 * static_cast<double>(s + 1) * weft::testing::unit * (std::abs(expected) + 1);
       BOOST_TEST(std::abs(static_cast<double>(p[i]) - expected) <= tolerance,
                  name << ", step " << s << "[" << i << "]: " << p[i] << ", PyTorch: " << expected);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(schedules)
 
 BOOST_AUTO_TEST_CASE(warmup_cosine_rises_linearly_then_falls_by_half_a_cosine) {
-  weft::warmup_cosine const s{.warmup = 4, .total = 12, .floor = 0.1};
+  const weft::warmup_cosine s{.warmup = 4, .total = 12, .floor = 0.1};
   for (int i = 0; i < 4; ++i) BOOST_TEST(s(i) == (i + 1) / 4.0);
   BOOST_TEST(s(4) == 1);
   BOOST_TEST(std::abs(s(6) - (0.1 + 0.9 * (0.5 + std::sqrt(0.125)))) < 1e-12);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_SUITE(trainers)
 BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_bits) {
   weft::trainer<classifier> a({}, {}, 7), b({}, {}, 7), c({}, {}, 8);
   for (int i = 0; i < 5; ++i) {
-    float const loss = step(a);
+    const float loss = step(a);
     BOOST_TEST(loss == step(b));
     BOOST_TEST(loss != step(c));
     BOOST_TEST((values(a.parameters()) == values(b.parameters())));
@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_bits) {
 BOOST_AUTO_TEST_CASE(a_step_equals_gradients_followed_by_apply) {
   weft::trainer<classifier> a({}, {}, 7), b({}, {}, 7);
   for (int i = 0; i < 3; ++i) {
-    auto const before = values(b.parameters());
-    float const loss = gradients(b);
+    const auto before = values(b.parameters());
+    const float loss = gradients(b);
     BOOST_TEST((values(b.parameters()) == before), "gradients alone change nothing");
     b.apply();
     BOOST_TEST((values(b.parameters()) != before));
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(the_loss_matches_the_modules_and_decreases) {
   weft::module<classifier, "loss"> n(t.parameters());
   float last = 1e30f;
   for (int i = 0; i < 5; ++i) {
-    float const loss = n(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(six_targets)),
+    const float loss = n(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(six_targets)),
                          arg<"scale">(five_scales))
                            .get<"loss">()();
     BOOST_TEST(std::abs(step(t) - loss) < 1e-6f * 10);
@@ -171,9 +171,9 @@ BOOST_AUTO_TEST_CASE(the_loss_matches_the_modules_and_decreases) {
 }
 
 BOOST_AUTO_TEST_CASE(parameters_are_shared_not_copied) {
-  weft::parameters<classifier> const p(3);
+  const weft::parameters<classifier> p(3);
   weft::trainer<classifier> t(p);
-  auto const before = values(p);
+  const auto before = values(p);
   step(t);
   BOOST_TEST((values(p) != before));
   BOOST_TEST((values(p) == values(t.parameters())));
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_shared_not_copied) {
 BOOST_AUTO_TEST_CASE(positions_beyond_the_length_of_the_run_have_zero_gradients) {
   weft::trainer<classifier> t({}, {}, 7);
   gradients(t);
-  auto const g = t.gradients_of_parameters().get<"places", Pos, Embed>();
+  const auto g = t.gradients_of_parameters().get<"places", Pos, Embed>();
   for (std::size_t e = 0; e < 5; ++e) {
     BOOST_TEST(g(2u, e) != 0);
     for (std::size_t p = 3; p < 6; ++p) BOOST_TEST(g(p, e) == 0);
@@ -190,23 +190,23 @@ BOOST_AUTO_TEST_CASE(positions_beyond_the_length_of_the_run_have_zero_gradients)
 }
 
 BOOST_AUTO_TEST_CASE(gradients_are_clipped_to_the_maximum_norm) {
-  weft::sgd const plain{.learning_rate = 1};
+  const weft::sgd plain{.learning_rate = 1};
   weft::trainer<classifier, weft::sgd> t(plain, {.clip_norm = 0.01}, 7), free(plain, {}, 7),
       wide(plain, {.clip_norm = 100}, 7);
-  auto const begin = values(t.parameters());
+  const auto begin = values(t.parameters());
   step(t);
   step(free);
   step(wide);
-  auto const g = values(t.gradients_of_parameters());
+  const auto g = values(t.gradients_of_parameters());
   BOOST_TEST(std::abs(t.gradient_norm() - norm(g)) < 1e-6 * norm(g));
   BOOST_TEST_REQUIRE(t.gradient_norm() > 0.1);
   BOOST_TEST(t.gradient_norm() == free.gradient_norm(), "told before it is clipped");
   BOOST_TEST((values(wide.parameters()) == values(free.parameters())), "smaller ones stay");
-  auto const after = values(t.parameters());
+  const auto after = values(t.parameters());
   std::vector<float> change(after.size());
   for (std::size_t i = 0; i < after.size(); ++i) change[i] = begin[i] - after[i];
   // torch.nn.utils.clip_grad_norm_: max_norm / (norm + 1e-6)
-  double const scale = 0.01 / (norm(g) + 1e-6);
+  const double scale = 0.01 / (norm(g) + 1e-6);
   for (std::size_t i = 0; i < change.size(); ++i)
     BOOST_TEST(std::abs(static_cast<double>(change[i]) - scale * static_cast<double>(g[i])) <=
                4 * weft::testing::unit * (std::abs(static_cast<double>(begin[i])) + 0.01));
@@ -214,13 +214,13 @@ BOOST_AUTO_TEST_CASE(gradients_are_clipped_to_the_maximum_norm) {
 }
 
 BOOST_AUTO_TEST_CASE(with_a_clip_norm_gradients_that_are_not_finite_change_nothing) {
-  for (float const wrong : {std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
+  for (const float wrong : {std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
     std::vector<float> g(37, 1);
     g[5] = wrong;
-    for (bool const told : {true, false}) {
+    for (const bool told : {true, false}) {
       weft::trainer<linear_form> t({}, {.clip_norm = 1, .error_if_nonfinite = told});
-      auto const p = t.parameters().floats();
-      std::vector<float> const before(p.begin(), p.end());
+      const auto p = t.parameters().floats();
+      const std::vector<float> before(p.begin(), p.end());
       if (told)
         BOOST_CHECK_EXCEPTION(t.step(arg<"g">(g)), weft::error, [](const weft::error& e) {
           return std::string(e.what()).find("no parameter was updated") != std::string::npos;
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(with_a_clip_norm_gradients_that_are_not_finite_change_nothi
       BOOST_TEST(t.steps() == 0);
       BOOST_TEST(!std::isfinite(t.gradient_norm()));
       for (std::size_t s = 0; s < weft::adamw::states; ++s)
-        for (float const x : t.state_of_optimizer(s).floats()) BOOST_TEST(x == 0);
+        for (const float x : t.state_of_optimizer(s).floats()) BOOST_TEST(x == 0);
       t.step(arg<"g">(std::vector<float>(37, 1)));
       BOOST_TEST(t.steps() == 1);
       BOOST_TEST(p[0] != before[0]);
@@ -241,9 +241,9 @@ BOOST_AUTO_TEST_CASE(with_a_clip_norm_gradients_that_are_not_finite_change_nothi
 
 BOOST_AUTO_TEST_CASE(a_batch_of_no_examples_is_an_error_and_changes_nothing) {
   weft::trainer<mean_square> t;
-  auto const p = t.parameters().floats();
-  std::vector<float> const before(p.begin(), p.end());
-  auto const says_so = [](const weft::error& e) {
+  const auto p = t.parameters().floats();
+  const std::vector<float> before(p.begin(), p.end());
+  const auto says_so = [](const weft::error& e) {
     return std::string(e.what()).find("Examples has length 0") != std::string::npos;
   };
   BOOST_CHECK_EXCEPTION(t.step(arg<"x">(weft::array<float, Examples, Elements>(0))), weft::error,
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_batch_of_no_examples_is_an_error_and_changes_nothing) {
 
 BOOST_AUTO_TEST_CASE(the_schedule_multiplies_the_learning_rate) {
   std::vector<std::int64_t> asked;
-  weft::sgd const plain{.learning_rate = 1};
+  const weft::sgd plain{.learning_rate = 1};
   weft::trainer<classifier, weft::sgd> t(plain,
                                          {.schedule =
                                               [&](std::int64_t s) {
@@ -277,14 +277,14 @@ BOOST_AUTO_TEST_CASE(the_schedule_multiplies_the_learning_rate) {
 }
 
 BOOST_AUTO_TEST_CASE(weight_decay_applies_only_to_the_selected_parameters) {
-  weft::adamw const strong{.learning_rate = 0.01, .weight_decay = 10};
-  auto const weights = [](std::string_view name) { return name == "head.weight"; };
+  const weft::adamw strong{.learning_rate = 0.01, .weight_decay = 10};
+  const auto weights = [](std::string_view name) { return name == "head.weight"; };
   weft::trainer<classifier> t(strong, {.decays = weights}, 7), all(strong, {}, 7),
       none({.learning_rate = 0.01, .weight_decay = 0}, {}, 7);
   step(t);
   step(all);
   step(none);
-  for (auto const* name : {"table", "places", "head.bias"}) {
+  for (const auto* name : {"table", "places", "head.bias"}) {
     BOOST_TEST((values(t.parameters(), name) == values(none.parameters(), name)), name);
     BOOST_TEST((values(t.parameters(), name) != values(all.parameters(), name)), name);
   }
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(weight_decay_applies_only_to_the_selected_parameters) {
 
 BOOST_AUTO_TEST_CASE(a_wrong_argument_changes_nothing) {
   weft::trainer<classifier> t({}, {}, 7);
-  auto const before = values(t.parameters());
+  const auto before = values(t.parameters());
   auto wrong = six_targets;
   wrong[0] = 7;
   BOOST_CHECK_THROW(t.step(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(wrong)),

@@ -6,7 +6,7 @@ using namespace words;
 namespace nn = weft::nn;
 
 struct Cache : weft::axis<weft::up_to<1024>> {};
-extern weft::scope const s;
+extern const weft::scope s;
 
 using progress = decltype(nn::decode_state<Pos, Batch>(s));
 static_assert(is<decltype(progress::offset), integers<Batch>>);

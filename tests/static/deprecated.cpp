@@ -15,11 +15,11 @@ struct Cache : weft::axis<weft::up_to<1024>> {};
 
 struct earlier_decoder {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Batch, Pos, HeadDim>();
-    auto const count = s.input<"count", std::int32_t, Batch>();
-    auto const at = nn::decoding<Pos, Batch>(s / "decoding", count);
-    auto const past = nn::cached<Cache>(s / "cache", at, x, x);
-    auto const y =
+    const auto x = s.input<"x", float, Batch, Pos, HeadDim>();
+    const auto count = s.input<"count", std::int32_t, Batch>();
+    const auto at = nn::decoding<Pos, Batch>(s / "decoding", count);
+    const auto past = nn::cached<Cache>(s / "cache", at, x, x);
+    const auto y =
         nn::positioned<Pos, HeadDim>(s / "position", x, nn::position::sinusoidal(), nn::places(at));
     return nn::attention<Cache>(nn::dot_product_score<HeadDim>(y, past.keys), past.values,
                                 nn::seen<Cache>(at))
@@ -28,11 +28,11 @@ struct earlier_decoder {
 };
 struct decoder {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Batch, Pos, HeadDim>();
-    auto const count = s.input<"count", std::int32_t, Batch>();
-    auto const at = nn::decode_state<Pos, Batch>(s / "decoding", count);
-    auto const past = nn::kv_cache<Cache>(s / "cache", at, x, x);
-    auto const y = nn::add_positions<Pos, HeadDim>(s / "position", x, nn::position::sinusoidal(),
+    const auto x = s.input<"x", float, Batch, Pos, HeadDim>();
+    const auto count = s.input<"count", std::int32_t, Batch>();
+    const auto at = nn::decode_state<Pos, Batch>(s / "decoding", count);
+    const auto past = nn::kv_cache<Cache>(s / "cache", at, x, x);
+    const auto y = nn::add_positions<Pos, HeadDim>(s / "position", x, nn::position::sinusoidal(),
                                                    nn::position_ids(at));
     return nn::attention<Cache>(nn::dot_product_score<HeadDim>(y, past.keys), past.values,
                                 nn::causal_cache_mask<Cache>(at))

@@ -14,7 +14,7 @@ static_assert(is<decltype(weft::dropout(x, 0.1)), floats<Batch, Pos, Embed>>);
 template <class Axis>
 constexpr weft::model_fault fault_of(double rate) {
   weft::graph g;
-  floats<Axis> const p{&g, g.emit(weft::make_node(weft::op::input))};
+  const floats<Axis> p{&g, g.emit(weft::make_node(weft::op::input))};
   weft::dropout(p, rate);
   return g.fault;
 }

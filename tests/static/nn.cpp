@@ -16,7 +16,7 @@ constexpr floats<Batch, KeyPos, Embed> keys{};
 constexpr floats<Batch, Pos, Heads, KeyPos> scores{};
 constexpr integers<Batch> lengths{};
 constexpr floats<Heads, KeyPos> added{};
-extern weft::scope const s;
+extern const weft::scope s;
 
 static_assert(is<decltype(nn::linear<shape<Embed>, shape<Heads, HeadDim>>(s, x)),
                  floats<Batch, Pos, Heads, HeadDim>>);

@@ -7,7 +7,7 @@ namespace nn = weft::nn;
 namespace order = weft::nn::position;
 
 struct Places : weft::axis<1000> {};
-extern weft::scope const s;
+extern const weft::scope s;
 
 // An encoding with a table or a length needs an axis of all positions, unless these are 0, 1, 2, …
 template <class P, class At = integers<Batch, Pos>>

@@ -5,7 +5,7 @@
 using namespace words;
 
 struct Hidden : weft::axis<16> {};
-extern weft::scope const s;
+extern const weft::scope s;
 constexpr floats<Batch, Hidden> h0{};
 
 template <class... Operands>

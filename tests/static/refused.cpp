@@ -6,7 +6,7 @@
 
 using namespace words;
 
-extern weft::scope const s;
+extern const weft::scope s;
 
 // Whether a use, as a function of one operand, takes Right and none of Wrong.
 template <class Right, class... Wrong>

@@ -4,7 +4,7 @@
 
 using namespace words;
 
-extern weft::scope const s;
+extern const weft::scope s;
 
 // A parameter is float, with its axes in the order in which they are named.
 static_assert(is<decltype(s.param<"weight", Embed, Heads>()), floats<Embed, Heads>>);
@@ -33,10 +33,10 @@ static_assert(path_is("layer.120", [](weft::scope s) { return s / "layer" / 120;
 // In a shared scope, declarations of the same name are one parameter.
 constexpr bool is_one_parameter() {
   weft::graph g;
-  weft::scope const s = weft::scope(g).shared() / "table";
-  auto const a = s.param<"weight", Embed>();
-  auto const b = s.param<"weight", Embed>();
-  auto const c = s.param<"bias", Embed>();
+  const weft::scope s = weft::scope(g).shared() / "table";
+  const auto a = s.param<"weight", Embed>();
+  const auto b = s.param<"weight", Embed>();
+  const auto c = s.param<"bias", Embed>();
   return a.id == b.id && a.id != c.id && g.parameter_count == 2;
 }
 static_assert(is_one_parameter());

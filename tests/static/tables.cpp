@@ -27,12 +27,12 @@ struct with_a_parameter {
 };
 struct with_a_state {
   constexpr auto operator()(weft::scope s) const {
-    auto const y = s.state<"y", float, Some>();
+    const auto y = s.state<"y", float, Some>();
     return s.input<"x", float, Some>() + y;
   }
 };
 template <class Model>
-constexpr auto const& tables_of = weft::lowered<weft::inference<Model>>::tables;
+constexpr const auto& tables_of = weft::lowered<weft::inference<Model>>::tables;
 static_assert(tables_of<with_a_parameter>.parameters.size() == 1 &&
               tables_of<with_a_parameter>.states.size() == 0);
 static_assert(tables_of<with_a_state>.parameters.size() == 0 &&

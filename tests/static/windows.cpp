@@ -9,7 +9,7 @@ using weft::window;
 struct Tap : weft::axis<3> {};
 struct Inside : weft::axis<weft::up_to<510>> {};
 struct Out : weft::axis<16> {};
-extern weft::scope const s;
+extern const weft::scope s;
 
 static_assert(is<decltype(weft::windows<Pos, Inside, Tap>(x)), floats<Batch, Inside, Tap, Embed>>);
 static_assert(is<decltype(weft::windows<Pos, Pos, Tap, window{.left = 2}>(x)),

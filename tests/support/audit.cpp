@@ -25,7 +25,7 @@ auditor::auditor(const graph& g, const program& p)
 
 // Whether node `id` is an intermediate with a buffer of its own in the workspace.
 bool auditor::owns(int id) const {
-  layout const& l = plan_->of[id];
+  const layout& l = plan_->of[id];
   return l.root == id && l.where == block::workspace && !g_.nodes[id].fused &&
          l.offset >= plan_->state_bytes;
 }
@@ -53,11 +53,11 @@ bool auditor::differs_in_memory_of_its_own(const engine& e, const instruction& s
   apart.operand[0].shift_count = 0;
   e.run(apart, kernels, place);
   run_in_parts(e, s, place, kernels, parts);
-  auto const size = static_cast<std::size_t>(bytes(s.operand[0].type));
+  const auto size = static_cast<std::size_t>(bytes(s.operand[0].type));
   bool differs = false;
-  auto const loop = [&](auto& self, int l, std::ptrdiff_t at) -> void {
+  const auto loop = [&](auto& self, int l, std::ptrdiff_t at) -> void {
     if (l == s.loops) {
-      auto const offset = at * static_cast<std::ptrdiff_t>(size);
+      const auto offset = at * static_cast<std::ptrdiff_t>(size);
       differs = differs || std::memcmp(e.address(s.operand[0], place) + offset,
                                        e.address(apart.operand[0], place) + offset, size) != 0;
       return;
@@ -72,17 +72,17 @@ bool auditor::differs_in_memory_of_its_own(const engine& e, const instruction& s
 // Fills memory that no instruction from that of `node` on may read.
 void auditor::spoil_before(int node, std::vector<char>& spoiled, std::byte* workspace) const {
   for (int i = 0; i < g_.count; ++i) {
-    auto const at = static_cast<std::size_t>(i);
+    const auto at = static_cast<std::size_t>(i);
     if (spoiled[at] || !owns(i) || ranges_.last[at] >= node) continue;
     spoiled[at] = true;
     std::vector<char> free(bytes_at(i), true);
-    std::size_t const begin = plan_->of[i].offset, end = begin + free.size();
+    const std::size_t begin = plan_->of[i].offset, end = begin + free.size();
     for (int j = 0; j < g_.count; ++j) {
-      auto const other = static_cast<std::size_t>(j);
-      bool const lives = owns(j) && ranges_.first[other] < node && ranges_.last[other] >= node;
+      const auto other = static_cast<std::size_t>(j);
+      const bool lives = owns(j) && ranges_.first[other] < node && ranges_.last[other] >= node;
       if (!lives) continue;
-      std::size_t const from = std::max(plan_->of[j].offset, begin);
-      std::size_t const to = std::min(plan_->of[j].offset + bytes_at(j), end);
+      const std::size_t from = std::max(plan_->of[j].offset, begin);
+      const std::size_t to = std::min(plan_->of[j].offset + bytes_at(j), end);
       for (std::size_t b = from; b < to; ++b) free[b - begin] = false;
     }
     for (std::size_t b = 0; b < free.size(); ++b)
@@ -96,15 +96,15 @@ int auditor::run(const engine& e, const kernels::table& kernels, int parts) cons
     lengths[i] = e.length({p_.lengths[i].most, static_cast<std::int16_t>(i + 1)});
   std::byte* const workspace = e.blocks().workspace;
   std::vector<char> spoiled(static_cast<std::size_t>(g_.count));
-  stages const all(p_, lengths.data());
+  const stages all(p_, lengths.data());
   int differ = 0;
   for (int i = 0, n = all.count(); i < n; ++i) {
-    auto const [at, place] = all[i];
-    instruction const& s = p_.instructions[static_cast<std::size_t>(at)];
+    const auto [at, place] = all[i];
+    const instruction& s = p_.instructions[static_cast<std::size_t>(at)];
     // What a scan's body reads is needed until the last step of the scan. Carries are initialised,
     // and gradients cleared, before the instruction of their node.
     bool early = g_.nodes[s.node].kind == op::carry || s.operand[0].where == block::gradients;
-    for (loop_ref const& l : p_.loops) early = early || (at >= l.first && at < l.last);
+    for (const loop_ref& l : p_.loops) early = early || (at >= l.first && at < l.last);
     if (!early) spoil_before(s.node, spoiled, workspace);
     if (is_in_place(s))
       differ += differs_in_memory_of_its_own(e, s, place, kernels, parts);

@@ -10,19 +10,19 @@
 namespace weft::testing {
 
 void check_gradients(const graph& forward, const graph& with_gradients, const settings& s) {
-  graph const& g = with_gradients;
+  const graph& g = with_gradients;
   settings values_alone = s;
   values_alone.tolerance = 1;  // nothing is compared in float32
-  expectation const expected(g, values_alone);
-  reference::lengths const of = reference::complete(g, s.lengths);
+  const expectation expected(g, values_alone);
+  const reference::lengths of = reference::complete(g, s.lengths);
   reference::bindings changed = expected.given();
-  auto const of_forward = reference::evaluate(forward, s.lengths, expected.given());
+  const auto of_forward = reference::evaluate(forward, s.lengths, expected.given());
   double noise =
       0;  // each float of each node is rounded once, with a weight of about one in the loss
   for (int i = 0; i < forward.count; ++i) {
-    int const body = loop_of(forward, i);
-    double const times = body > 0 ? static_cast<double>(of(forward.regions[body - 1].axis)) : 1;
-    for (double const x : of_forward[static_cast<std::size_t>(i)].data)
+    const int body = loop_of(forward, i);
+    const double times = body > 0 ? static_cast<double>(of(forward.regions[body - 1].axis)) : 1;
+    for (const double x : of_forward[static_cast<std::size_t>(i)].data)
       // A constant has no rounding error.
       if (forward.nodes[i].type == dtype::float32 && forward.nodes[i].kind != op::constant &&
           std::isfinite(x))
@@ -30,19 +30,19 @@ void check_gradients(const graph& forward, const graph& with_gradients, const se
   }
 
   for (int i = 0; i < g.parameter_count; ++i) {
-    std::string const name(g.name(g.parameters[i].name));
-    auto const gradient = reference::at_bound(reference::gradient(g, expected.values(), name),
+    const std::string name(g.name(g.parameters[i].name));
+    const auto gradient = reference::at_bound(reference::gradient(g, expected.values(), name),
                                               g.nodes[g.parameters[i].node].axes, of);
     auto& values = changed.parameters.at(name);
     for (std::size_t j = 0; j < values.size(); ++j) {
-      double const begin = values[j];
-      auto const loss = [&](double p) {
+      const double begin = values[j];
+      const auto loss = [&](double p) {
         values[j] = p;
-        auto const all = reference::evaluate(forward, s.lengths, changed);
+        const auto all = reference::evaluate(forward, s.lengths, changed);
         values[j] = begin;
         return reference::result(forward, all, "loss").data.at(0);
       };
-      difference const d = central_difference(loss, begin, noise);
+      const difference d = central_difference(loss, begin, noise);
       BOOST_TEST(std::abs(d.slope - gradient.data[j]) <= d.tolerance,
                  name << "[" << j << "]: " << gradient.data[j] << ", differences give " << d.slope
                       << " within " << d.tolerance);

@@ -18,8 +18,8 @@ struct difference {
 template <class Loss>
 difference central_difference(const Loss& loss, double p, double noise) {
   constexpr double h = 1e-5;
-  double const at_h = (loss(p + h) - loss(p - h)) / (2 * h);
-  double const at_2h = (loss(p + 2 * h) - loss(p - 2 * h)) / (4 * h);
+  const double at_h = (loss(p + h) - loss(p - h)) / (2 * h);
+  const double at_2h = (loss(p + 2 * h) - loss(p - 2 * h)) / (4 * h);
   return {at_h, std::abs(at_2h - at_h) + noise / h};
 }
 

@@ -34,10 +34,10 @@ class error_analysis {
   // Computes the error bound of node i, whose values are now known.
   void see(int i, const std::vector<reference::values>& all) {
     all_ = &all;
-    node const& n = g_.nodes[i];
-    bool const exact = n.type != dtype::float32 && n.type != dtype::bfloat16;
+    const node& n = g_.nodes[i];
+    const bool exact = n.type != dtype::float32 && n.type != dtype::bfloat16;
     if (exact) check_exact(n);
-    double const e = exact ? 0 : bound(n, i);
+    const double e = exact ? 0 : bound(n, i);
     double& error = error_[static_cast<std::size_t>(i)];
     error = n.kind == op::scan_collect ? std::max(error, e) : e;
     if (n.kind == op::carry) begun_.insert(i);
@@ -56,7 +56,7 @@ class error_analysis {
   // The range of the finite values: infinities and NaN have no rounding errors.
   range range_of(int id) const {
     range r{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
-    for (double const x : data(id))
+    for (const double x : data(id))
       if (std::isfinite(x)) r = {std::min(r.low, x), std::max(r.high, x)};
     return r.low <= r.high ? r : range{};
   }
@@ -74,12 +74,12 @@ class error_analysis {
   // Integers and booleans have no error, unless rounding could flip a comparison: then the test is
   // wrong. Values that are equal in the reference come from equal bits.
   void check_exact(const node& n) const {
-    double const e = error(n, 0) + error(n, 1);
+    const double e = error(n, 0) + error(n, 1);
     if (e == 0) return;
     if (!is_comparison(n.kind)) throw std::logic_error("integers made from rounded numbers");
-    int const x = operand_of(n, 0), y = operand_of(n, 1);
+    const int x = operand_of(n, 0), y = operand_of(n, 1);
     ref::for_each(ref::to_axes(n.axes), of_, {layout(x), layout(y)}, [&](auto a, auto b) {
-      double const apart = std::abs(data(x)[a] - data(y)[b]);
+      const double apart = std::abs(data(x)[a] - data(y)[b]);
       if (apart != 0 && apart <= e) throw std::logic_error("a comparison too close to call");
     });
   }
@@ -90,7 +90,7 @@ class error_analysis {
     std::vector<double> sums(data(id).size());
     ref::for_each(ref::united(g_.nodes[id].axes, g_.nodes[x].axes, g_.nodes[y].axes), of_,
                   {layout(id), layout(x), layout(y)}, [&](auto i, auto a, auto b) {
-                    double const term = f(data(x)[a], data(y)[b]);
+                    const double term = f(data(x)[a], data(y)[b]);
                     if (std::isfinite(term)) sums[i] += std::abs(term);
                   });
     return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
@@ -98,7 +98,7 @@ class error_analysis {
   // The number of terms in each sum.
   double terms(const node& n) const {
     double count = 1;
-    for (auto const* axis :
+    for (const auto* axis :
          ref::without(ref::united(g_.nodes[operand_of(n, 0)].axes,
                                   g_.nodes[operand_of(n, operand_count(n) - 1)].axes),
                       ref::to_axes(n.axes)))
@@ -109,12 +109,12 @@ class error_analysis {
   template <op K>
   double bound_of(const node& n, int id) const {
     if (data(id).empty()) return 0;
-    int const x = operand_of(n, 0);
-    int const y = operand_count(n) > 1 ? operand_of(n, 1) : x;
-    double const ex = error(n, 0), ey = error(n, 1);
-    double const r = most(id);
-    range const at = operand_count(n) > 0 ? range_of(x) : range{};
-    double const mx = at.most(), my = operand_count(n) > 1 ? most(y) : 0;
+    const int x = operand_of(n, 0);
+    const int y = operand_count(n) > 1 ? operand_of(n, 1) : x;
+    const double ex = error(n, 0), ey = error(n, 1);
+    const double r = most(id);
+    const range at = operand_count(n) > 0 ? range_of(x) : range{};
+    const double mx = at.most(), my = operand_count(n) > 1 ? most(y) : 0;
     if constexpr (is_rowwise(K)) {
       return rowwise(n, r, ex, ey);
     } else if constexpr (K == op::input || K == op::parameter || K == op::state ||
@@ -126,7 +126,7 @@ class error_analysis {
       return std::max(ex, ey);
     } else if constexpr (K == op::constant) {
       // rounded to float32
-      double const value = constant_value(n);
+      const double value = constant_value(n);
       if (n.type != dtype::float32 || !std::isfinite(value)) return 0;
       return static_cast<double>(static_cast<float>(value)) == value ? 0 : ref::rounding(r);
     } else if constexpr (K == op::length) {
@@ -141,8 +141,8 @@ class error_analysis {
                  : ref::rounding(r);
     } else if constexpr (K == op::carry || K == op::scan_result) {
       // the initial value at the first step, then that of the step before
-      int const carry = n.kind == op::carry ? id : x;
-      int const from = begun_.contains(carry) ? next_of_.at(carry) : operand_of(g_.nodes[carry], 0);
+      const int carry = n.kind == op::carry ? id : x;
+      const int from = begun_.contains(carry) ? next_of_.at(carry) : operand_of(g_.nodes[carry], 0);
       return error_[static_cast<std::size_t>(from)];
     } else if constexpr (K == op::yield) {
       return ey;
@@ -158,7 +158,7 @@ class error_analysis {
       return ex;
     } else if constexpr (K == op::dropout) {
       // times a factor that is rounded, or 0
-      double const rate = dropout_rate(g_.nodes[y]);
+      const double rate = dropout_rate(g_.nodes[y]);
       return rate == 1 ? 0 : ex / (1 - rate) + ref::gamma(2) * r + underflow;
     } else if constexpr (K == op::relu_adjoint) {
       // g or 0
@@ -176,49 +176,49 @@ class error_analysis {
       return 1.13 * ey + (0.8 * ex + 3 * function) * (my + ey);
     } else if constexpr (K == op::gelu_tanh_adjoint) {
       // and 1 - tanh^2, with an absolute error, times x times u'
-      double const inner = mx * (0.8 + 0.11 * mx * mx);
+      const double inner = mx * (0.8 + 0.11 * mx * mx);
       return 1.13 * ey + (0.86 * ex + (3 + 2 * inner) * function) * (my + ey);
     } else if constexpr (K == op::divide) {
       // (x + ex)/(y + ey) - x/y = (ex - ey x/y) / (y + ey)
       double least = std::numeric_limits<double>::infinity();
-      for (double const v : data(y)) least = std::min(least, std::abs(v));
+      for (const double v : data(y)) least = std::min(least, std::abs(v));
       if (ex == 0 && ey == 0) return ref::rounding(r);
       return least > ey ? (ex + r * ey) / (least - ey) + ref::rounding(r)
                         : std::numeric_limits<double>::infinity();
     } else if constexpr (K == op::sum) {
-      double const k = terms(n);
+      const double k = terms(n);
       return k * ex + ref::summation(k) * largest_sum(id, x, x, [](double a, double) { return a; });
     } else if constexpr (K == op::norm_parameter_gradient) {
       // of g, or of g * normalize(x)
-      node const& adjoint = g_.nodes[x];
-      ref::row_range const rows_of_x = rows_of(adjoint, operand_of(adjoint, 0));
-      double const k = static_cast<double>(data(operand_of(adjoint, 1)).size()) / rows_of_x.length;
-      double const eg = error(adjoint, 1);
-      ref::normal_errors const e = norm_parameter(n) == 0
+      const node& adjoint = g_.nodes[x];
+      const ref::row_range rows_of_x = rows_of(adjoint, operand_of(adjoint, 0));
+      const double k = static_cast<double>(data(operand_of(adjoint, 1)).size()) / rows_of_x.length;
+      const double eg = error(adjoint, 1);
+      const ref::normal_errors e = norm_parameter(n) == 0
                                        ? ref::errors_of_normal(rows_of_x, error(adjoint, 0))
                                        : ref::normal_errors{0, 0, 1};
-      double const most_g = most(operand_of(adjoint, 1));
+      const double most_g = most(operand_of(adjoint, 1));
       return k * (eg * (e.most_h + e.h) + most_g * e.h + ref::gamma(4) * most_g * e.most_h) +
              ref::summation(k) * k * most_g * e.most_h;
     } else if constexpr (K == op::dot) {
       // as a sum of |a||b|, with the roundings of products and the stored result
-      double const k = terms(n);
-      auto const chain = static_cast<double>(kernels::longest_chain(static_cast<std::size_t>(k)));
-      auto const sum_of = [&](auto f) { return largest_sum(id, x, y, f); };
+      const double k = terms(n);
+      const auto chain = static_cast<double>(kernels::longest_chain(static_cast<std::size_t>(k)));
+      const auto sum_of = [&](auto f) { return largest_sum(id, x, y, f); };
       return ex * sum_of([](double, double b) { return b; }) +
              ey * sum_of([](double a, double) { return a; }) + k * ex * ey +
              ref::gamma(chain + 2) * sum_of([](double a, double b) { return a * b; }) +
              k * underflow;
     } else if constexpr (K == op::fold) {
       // at most as many terms as a window has positions
-      auto const k = static_cast<double>(of_(axis_in_window(n)));
+      const auto k = static_cast<double>(of_(axis_in_window(n)));
       return k * ex + ref::gamma(k) * k * mx;
     } else if constexpr (K == op::scatter_add) {
       return scatter(n, ex);
     } else if constexpr (K == op::rotate) {
       // two products each, or unchanged
-      int const sine = operand_of(n, 2);
-      double const es = error(n, 2), angle = my + most(sine);
+      const int sine = operand_of(n, 2);
+      const double es = error(n, 2), angle = my + most(sine);
       return std::max(ex, ex * (angle + ey + es) + mx * (ey + es) + ref::gamma(3) * mx * angle);
     } else if constexpr (K == op::rotate_adjoint) {
       return 2 * (mx * ey + my * ex + ex * ey) + ref::gamma(3) * 2 * mx * my;
@@ -251,20 +251,20 @@ class error_analysis {
   double at_corners(const node& n, int id) const {
     double most = 0;
     if (largest_error(n) == 0) return most;
-    auto const of = [&](int j) {
+    const auto of = [&](int j) {
       return j < operand_count(n) ? layout(operand_of(n, j)) : ref::layout();
     };
     ref::for_each(ref::to_axes(n.axes), of_, {layout(id), of(0), of(1), of(2)},
                   [&](auto i, auto a, auto b, auto c) {
-                    std::size_t const at[]{a, b, c};
-                    double const exact = data(id)[i];
+                    const std::size_t at[]{a, b, c};
+                    const double exact = data(id)[i];
                     if (!std::isfinite(exact)) return;
                     for (unsigned corner = 0; corner < 1u << operand_count(n); ++corner) {
                       double x[3]{};
                       for (int j = 0; j < operand_count(n); ++j)
                         x[j] = data(operand_of(n, j))[at[j]] +
                                ((corner >> j & 1) != 0 ? error(n, j) : -error(n, j));
-                      double const moved = ref::elementwise(n, x[0], x[1], x[2]);
+                      const double moved = ref::elementwise(n, x[0], x[1], x[2]);
                       most = greater_error(most, std::abs(moved - exact));
                     }
                   });
@@ -273,20 +273,20 @@ class error_analysis {
 
   // As a sum with as many terms as there are equal indices.
   double scatter(const node& n, double ex) const {
-    auto const* const indexed = indexed_axis(n);
+    const auto* const indexed = indexed_axis(n);
     ref::layout table(n.axes, of_);
-    std::size_t const stride = table.take(indexed);
-    auto const size = static_cast<double>(of_(indexed));
+    const std::size_t stride = table.take(indexed);
+    const auto size = static_cast<double>(of_(indexed));
     std::vector<double> sums(ref::product(of_, n.axes)), counts(sums.size());
-    auto const& g = data(operand_of(n, 0));
-    auto const& indices = data(operand_of(n, 1));
+    const auto& g = data(operand_of(n, 0));
+    const auto& indices = data(operand_of(n, 1));
     ref::for_each(ref::without(ref::united(g_.nodes[operand_of(n, 0)].axes,
                                            g_.nodes[operand_of(n, 1)].axes, n.axes),
                                {indexed}),
                   of_, {table, layout(operand_of(n, 0)), layout(operand_of(n, 1))},
                   [&](auto i, auto a, auto b) {
                     if (indices[b] < 0 || indices[b] >= size) return;
-                    auto const at = i + static_cast<std::size_t>(indices[b]) * stride;
+                    const auto at = i + static_cast<std::size_t>(indices[b]) * stride;
                     sums[at] += std::abs(g[a]);
                     counts[at] += 1;
                   });
@@ -299,8 +299,8 @@ class error_analysis {
   ref::row_range rows_of(const node& n, int id) const {
     ref::row_range all;
     all.centred = subtracts_mean(n.kind);
-    auto const along = ref::to_axes(row_axes(n));
-    for (auto const* axis : along) all.length *= static_cast<double>(of_(axis));
+    const auto along = ref::to_axes(row_axes(n));
+    for (const auto* axis : along) all.length *= static_cast<double>(of_(axis));
     ref::for_each(ref::without(ref::to_axes(n.axes), along), of_, {layout(id)}, [&](auto first) {
       std::vector<double> row;
       ref::for_each(along, of_, {layout(id)}, [&](auto i) { row.push_back(data(id)[first + i]); });
@@ -309,7 +309,7 @@ class error_analysis {
     return all;
   }
   double rowwise(const node& n, double r, double ex, double eg) const {
-    ref::row_errors const e{rows_of(n, operand_of(n, 0)),
+    const ref::row_errors e{rows_of(n, operand_of(n, 0)),
                             operand_count(n) > 1 ? rows_of(n, operand_of(n, 1)) : ref::row_range(),
                             ex, eg, r};
     return e.x.length == 0 ? 0 : ref::rowwise_operations[n.kind].error(e);
@@ -327,7 +327,7 @@ class error_analysis {
 
 bounded_values evaluate_with_bounds(const graph& g, const reference::lengths& given,
                                     const reference::bindings& b) {
-  reference::lengths const of = reference::complete(g, given);
+  const reference::lengths of = reference::complete(g, given);
   error_analysis analysis(g, of);
   auto all =
       reference::evaluate(g, given, b, [&](int i, const auto& now) { analysis.see(i, now); });

@@ -22,12 +22,12 @@ class gguf_builder {
 
   template <class T>
   gguf_builder& add(T x) {
-    auto const bytes = std::as_bytes(std::span(&x, 1));
+    const auto bytes = std::as_bytes(std::span(&x, 1));
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
   }
   gguf_builder& raw(std::string_view text) {
-    auto const bytes = std::as_bytes(std::span(text));
+    const auto bytes = std::as_bytes(std::span(text));
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
   }
@@ -39,18 +39,18 @@ class gguf_builder {
   }
   gguf_builder& texts(std::string_view name, const std::vector<std::string>& values) {
     key(name, type_of_list).add(type_of_text).add(std::uint64_t{values.size()});
-    for (auto const& v : values) text(v);
+    for (const auto& v : values) text(v);
     return *this;
   }
   gguf_builder& integers(std::string_view name, const std::vector<std::int32_t>& values) {
     key(name, type_of_list).add(type_of_int32).add(std::uint64_t{values.size()});
-    for (std::int32_t const v : values) add(v);
+    for (const std::int32_t v : values) add(v);
     return *this;
   }
   gguf_builder& tensor(std::string_view name, const std::vector<std::uint64_t>& extents,
                        std::uint32_t type, std::uint64_t offset) {
     text(name).add(static_cast<std::uint32_t>(extents.size()));
-    for (std::uint64_t const e : extents) add(e);
+    for (const std::uint64_t e : extents) add(e);
     return add(type).add(offset);
   }
   gguf_builder& pad(std::size_t alignment = 32) {

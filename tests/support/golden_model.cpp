@@ -14,7 +14,7 @@ namespace {
 // [Heads, HeadDim, Embed] is stored as [Heads * HeadDim, Embed].
 bool lies_as(const std::vector<std::size_t>& stored, const axis_list& axes) {
   int next = 0;
-  for (std::size_t const extent : stored) {
+  for (const std::size_t extent : stored) {
     std::size_t joined = 1;
     while (next < axes.count && joined * axes.at[next]->extent <= extent)
       joined *= axes.at[next++]->extent;
@@ -38,24 +38,24 @@ settings check_reference(const graph& forward, const graph& backward, const tens
                          const std::string& prefix) {
   reference::bindings given;
   for (int i = 0; i < forward.input_count; ++i) {
-    std::string const name(forward.name(forward.inputs[i].name));
+    const std::string name(forward.name(forward.inputs[i].name));
     given.inputs[name] = file[prefix + "input." + name].values<double>();
   }
   for (int i = 0; i < forward.parameter_count; ++i) {
-    std::string const name(forward.name(forward.parameters[i].name));
-    auto const& stored = file[prefix + "param." + name];
+    const std::string name(forward.name(forward.parameters[i].name));
+    const auto& stored = file[prefix + "param." + name];
     BOOST_TEST(lies_as(stored.shape, forward.nodes[forward.parameters[i].node].axes), name);
     given.parameters[name] = stored.values<double>();
   }
-  auto const values = reference::evaluate(forward, {}, given);
+  const auto values = reference::evaluate(forward, {}, given);
   for (int i = 0; i < forward.output_count; ++i) {
-    std::string const name(forward.name(forward.outputs[i].name));
+    const std::string name(forward.name(forward.outputs[i].name));
     check_stored(prefix + name, reference::result(forward, values, name).data,
                  file[prefix + "output." + name].values<double>());
   }
-  auto const with_gradients = reference::evaluate(backward, {}, given);
-  for (auto const& parameter : given.parameters) {
-    std::string const& name = parameter.first;
+  const auto with_gradients = reference::evaluate(backward, {}, given);
+  for (const auto& parameter : given.parameters) {
+    const std::string& name = parameter.first;
     check_stored("gradient of " + prefix + name,
                  reference::gradient(backward, with_gradients, name).data,
                  file[prefix + "grad." + name].values<double>());

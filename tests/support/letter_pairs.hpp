@@ -40,7 +40,7 @@ class letter_pairs {
   const std::string& piece(std::size_t token) const { return pieces_[token]; }
   // Adds the merge of two tokens, whose rank is the greatest so far, unless there is that merge.
   void merge(std::size_t left, std::size_t right) {
-    auto const pair = std::pair(pieces_[left], pieces_[right]);
+    const auto pair = std::pair(pieces_[left], pieces_[right]);
     if (!ranks_.emplace(pair, ranks_.size()).second) return;
     merges_.push_back(pair.first + " " + pair.second);
     if (std::ranges::find(pieces_, pair.first + pair.second) == pieces_.end())
@@ -52,11 +52,11 @@ class letter_pairs {
   // is merged until there is none.
   std::vector<std::int32_t> tokens(std::string_view word) const {
     std::vector<std::string> parts;
-    for (char const c : word) parts.emplace_back(1, c);
+    for (const char c : word) parts.emplace_back(1, c);
     for (;;) {
       std::size_t least = ranks_.size(), best = 0;
       for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-        auto const found = ranks_.find(std::pair(parts[i], parts[i + 1]));
+        const auto found = ranks_.find(std::pair(parts[i], parts[i + 1]));
         if (found == ranks_.end() || found->second >= least) continue;
         least = found->second;
         best = i;
@@ -66,7 +66,7 @@ class letter_pairs {
       parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(best) + 1);
     }
     std::vector<std::int32_t> all;
-    for (auto const& part : parts)
+    for (const auto& part : parts)
       all.push_back(static_cast<std::int32_t>(std::ranges::find(pieces_, part) - pieces_.begin()));
     return all;
   }

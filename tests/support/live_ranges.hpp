@@ -20,12 +20,12 @@ struct live_ranges {
   std::vector<int> first, last;
 
   live_ranges(const graph& g, const memory_plan& p) {
-    auto const n = static_cast<std::size_t>(g.count);
+    const auto n = static_cast<std::size_t>(g.count);
     computed_in.resize(n);
     first.assign(n, g.count);
     last.assign(n, 0);
     std::vector<int> last_of_region(static_cast<std::size_t>(g.region_count) + 1);
-    auto const at = [](std::vector<int>& of, int i) -> int& {
+    const auto at = [](std::vector<int>& of, int i) -> int& {
       return of[static_cast<std::size_t>(i)];
     };
     for (int i = g.count; i-- > 0;) {
@@ -35,12 +35,12 @@ struct live_ranges {
       if (!g.nodes[i].fused) at(first, p.of[i].root) = i;
     }
     for (int i = 0; i < g.count; ++i) at(last_of_region, loop_of(g, i)) = i;
-    auto const read = [&](int id, int by) {
-      int const root = p.of[id].root;
+    const auto read = [&](int id, int by) {
+      const int root = p.of[id].root;
       if (by < g.count) {
-        op const kind = g.nodes[root].kind;
-        int const body = loop_of(g, by);
-        bool const stays = kind == op::carry || kind == op::yield || kind == op::scan_collect;
+        const op kind = g.nodes[root].kind;
+        const int body = loop_of(g, by);
+        const bool stays = kind == op::carry || kind == op::yield || kind == op::scan_collect;
         if (body > 0 && (loop_of(g, root) != body || stays)) by = at(last_of_region, body);
         if (g.nodes[root].once && !g.nodes[by].once) by = g.count;
       }

@@ -39,7 +39,7 @@ void on_a_large_stack(const std::function<void()>& f) {
     const std::function<void()>& f;
     std::exception_ptr thrown;
   } c{f, {}};
-  auto const run = [](void* p) -> void* {
+  const auto run = [](void* p) -> void* {
     auto& of = *static_cast<call*>(p);
     try {
       of.f();
@@ -49,12 +49,12 @@ void on_a_large_stack(const std::function<void()>& f) {
     return nullptr;
   };
   static std::mutex one;
-  std::lock_guard const lock(one);
+  const std::lock_guard lock(one);
   pthread_attr_t attributes;
   require(pthread_attr_init(&attributes));
   require(pthread_attr_setstack(&attributes, large_stack(), stack_bytes));
   pthread_t thread;
-  int const error = pthread_create(&thread, &attributes, run, &c);
+  const int error = pthread_create(&thread, &attributes, run, &c);
   pthread_attr_destroy(&attributes);
   require(error);
   require(pthread_join(thread, nullptr));
@@ -80,7 +80,7 @@ std::unique_ptr<const graph> kept(const std::function<graph()>& make) {
 }
 
 std::unique_ptr<const graph> plain_graph(const run_time_source& s) {
-  auto const whole = kept([&] { return s.model.unpack(); });
+  const auto whole = kept([&] { return s.model.unpack(); });
   auto selected = kept([&] { return keep_outputs(*whole, names_of(s)); });
   if (s.kind == run_time_source::inference)
     return kept([&] { return eliminate_dead_code(remove_dropout(*selected)); });
@@ -90,12 +90,12 @@ std::unique_ptr<const graph> plain_graph(const run_time_source& s) {
 
 // After each pass the graph has to be well-formed.
 std::unique_ptr<const graph> compiled_graph(const run_time_source& s) {
-  auto const whole = kept([&] { return s.model.unpack(); });
+  const auto whole = kept([&] { return s.model.unpack(); });
   auto g = kept([&] { return keep_outputs(*whole, names_of(s)); });
-  auto const run = [&](auto const& pipeline) {
-    for (pass const& p : pipeline) {
+  const auto run = [&](const auto& pipeline) {
+    for (const pass& p : pipeline) {
       g = kept([&] { return p.run(*g); });
-      if (auto const [id, what] = verify(*g); id >= 0)
+      if (const auto [id, what] = verify(*g); id >= 0)
         throw std::logic_error(std::string(p.name) + " leaves node " + std::to_string(id) +
                                " with " + std::string(what));
     }

@@ -74,7 +74,7 @@ class run_time_program {
   std::unique_ptr<const program_builder> draft_;
 
  public:
-  weft::program const program;
+  const weft::program program;
 };
 
 }  // namespace weft::testing

@@ -13,7 +13,7 @@ template <class F>
 std::string thrown_by(F f) {
   try {
     f();
-  } catch (error const& e) {
+  } catch (const error& e) {
     return e.what();
   }
   return "";

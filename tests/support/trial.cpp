@@ -31,8 +31,8 @@ std::vector<double> numbers(const std::string& name, dtype type, std::size_t cou
                             settings::range r) {
   std::vector<double> all(count);
   for (std::size_t i = 0; i < count; ++i) {
-    double const u = static_cast<double>(golden::hash(name, i) >> 8) * 0x1p-24;
-    double const x = r.low + (r.high - r.low) * u;
+    const double u = static_cast<double>(golden::hash(name, i) >> 8) * 0x1p-24;
+    const double x = r.low + (r.high - r.low) * u;
     all[i] = type == dtype::float32    ? static_cast<double>(static_cast<float>(x))
              : type == dtype::bfloat16 ? static_cast<double>(bfloat16(static_cast<float>(x)))
              : type == dtype::int32    ? std::floor(x)
@@ -42,14 +42,14 @@ std::vector<double> numbers(const std::string& name, dtype type, std::size_t cou
 }
 
 void put(std::byte* to, dtype type, double value) {
-  auto const f = static_cast<float>(value);
-  auto const i = static_cast<std::int32_t>(type == dtype::int32 ? value : 0);
-  auto const b = static_cast<std::uint8_t>(value != 0);
-  bfloat16 const h(f);
-  void const* const from = type == dtype::float32    ? static_cast<void const*>(&f)
-                           : type == dtype::int32    ? static_cast<void const*>(&i)
-                           : type == dtype::bfloat16 ? static_cast<void const*>(&h)
-                                                     : static_cast<void const*>(&b);
+  const auto f = static_cast<float>(value);
+  const auto i = static_cast<std::int32_t>(type == dtype::int32 ? value : 0);
+  const auto b = static_cast<std::uint8_t>(value != 0);
+  const bfloat16 h(f);
+  const void* const from = type == dtype::float32    ? static_cast<const void*>(&f)
+                           : type == dtype::int32    ? static_cast<const void*>(&i)
+                           : type == dtype::bfloat16 ? static_cast<const void*>(&h)
+                                                     : static_cast<const void*>(&b);
   std::memcpy(to, from, static_cast<std::size_t>(bytes(type)));
 }
 
@@ -77,7 +77,7 @@ double get(const std::byte* from, dtype type) {
 template <class Length, class Stride, class F>
 void for_each_element(std::size_t rank, Length length, Stride stride, F f) {
   std::size_t next = 0;
-  auto const loop = [&](auto& self, std::size_t axis, std::ptrdiff_t offset) -> void {
+  const auto loop = [&](auto& self, std::size_t axis, std::ptrdiff_t offset) -> void {
     if (axis == rank) return f(next++, offset);
     for (std::size_t i = 0; i < length(axis); ++i)
       self(self, axis + 1, offset + static_cast<std::ptrdiff_t>(i) * stride(axis));
@@ -92,16 +92,16 @@ struct placed {
 
   placed(const input_ref& input, const node& n, const reference::lengths& of,
          const std::vector<double>& values, arrangement how) {
-    auto const rank = static_cast<std::size_t>(n.axes.count);
+    const auto rank = static_cast<std::size_t>(n.axes.count);
     std::ptrdiff_t span = how == arrangement::padded ? 3 : 1;
     for (std::size_t i = 0; i < rank; ++i) {
-      std::size_t const a = how == arrangement::permuted ? i : rank - 1 - i;
+      const std::size_t a = how == arrangement::permuted ? i : rank - 1 - i;
       bound.length[a] = of(n.axes.at[a]);
       bound.stride[a] = span;
       span *= static_cast<std::ptrdiff_t>(std::max<std::size_t>(bound.length[a], 1));
       span += how == arrangement::padded ? 2 : 0;
     }
-    std::size_t const size = static_cast<std::size_t>(bytes(input.type));
+    const std::size_t size = static_cast<std::size_t>(bytes(input.type));
     memory.assign((static_cast<std::size_t>(span) + 1) * size, std::byte{0xff});
     bound.data = memory.data();
     for_each_element(
@@ -113,7 +113,7 @@ struct placed {
 };
 
 std::vector<double> elements(const engine& e, const result_ref& r) {
-  std::byte const* const data = e.address(r.at);
+  const std::byte* const data = e.address(r.at);
   std::vector<double> all;
   for_each_element(
       static_cast<std::size_t>(r.rank), [&](auto a) { return e.length(r.extent[a]); },
@@ -133,9 +133,9 @@ void compare(const std::string& name, const std::vector<double>& got,
   double most = 0;
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (std::isfinite(expected[i])) most = std::max(most, std::abs(expected[i]));
-    double const own = std::isfinite(expected[i]) ? share * std::abs(expected[i]) : 0;
-    double const tolerance = (bound + own) * (weight.empty() ? 1 : weight[i]);
-    bool const same = std::isnan(expected[i])
+    const double own = std::isfinite(expected[i]) ? share * std::abs(expected[i]) : 0;
+    const double tolerance = (bound + own) * (weight.empty() ? 1 : weight[i]);
+    const bool same = std::isnan(expected[i])
                           ? std::isnan(got[i])
                           : got[i] == expected[i] || std::abs(got[i] - expected[i]) <= tolerance;
     if (!same && wrong++ == 0) first = i;
@@ -181,23 +181,23 @@ expectation::expectation(const graph& g, const settings& s)
 }
 
 void expectation::check(const program& p, program_code generated) const {
-  auto const outputs = run(p, generated, arrangement::dense, true);
+  const auto outputs = run(p, generated, arrangement::dense, true);
   for (auto how : {arrangement::padded, arrangement::permuted})
     BOOST_TEST((run(p, generated, how, false) == outputs), "other strides give other bits");
   run(p, generated, arrangement::dense, true, true);
 }
 
 void expectation::check_plan(const program& p, const auditor& a) const {
-  auto const outputs = run(p, {}, arrangement::dense, true, false, &a);
+  const auto outputs = run(p, {}, arrangement::dense, true, false, &a);
   BOOST_TEST((run(p, {}, arrangement::dense, false, false, &a, 3) == outputs),
              "work in parts gives other bits");
 }
 
 std::vector<double> expectation::bounds_of_roundings() const {
   std::vector<double> bounds;
-  for (auto const& values : all_) {
+  for (const auto& values : all_) {
     double most = 0;
-    for (double const x : values.data)
+    for (const double x : values.data)
       if (std::isfinite(x)) most = std::max(most, std::abs(x));
     bounds.push_back(settings_.roundings * unit * most);
   }
@@ -208,8 +208,8 @@ std::vector<double> expectation::bounds_of_roundings() const {
     if (g_.outputs[i].kind == role::gradient)
       gradients.push_back(static_cast<std::size_t>(g_.outputs[i].node));
   double most_gradient = 0;
-  for (std::size_t const node : gradients) most_gradient = std::max(most_gradient, bounds[node]);
-  for (std::size_t const node : gradients)
+  for (const std::size_t node : gradients) most_gradient = std::max(most_gradient, bounds[node]);
+  for (const std::size_t node : gradients)
     bounds[node] = std::max(bounds[node], 64 / settings_.roundings * most_gradient);
   return bounds;
 }
@@ -217,40 +217,40 @@ std::vector<double> expectation::bounds_of_roundings() const {
 void expectation::fill(const settings& s) {
   std::vector<settings::range> ranges(static_cast<std::size_t>(g_.input_count), {-20, 20});
   for (int i = 0; i < g_.count; ++i) {
-    node const& n = g_.nodes[i];
-    bool const is_within = n.kind == op::within;
+    const node& n = g_.nodes[i];
+    const bool is_within = n.kind == op::within;
     if (n.kind != op::gather && !is_within) continue;
-    if (int const input = viewed_input(g_, operand_of(n, is_within ? 0 : 1)); input >= 0) {
+    if (const int input = viewed_input(g_, operand_of(n, is_within ? 0 : 1)); input >= 0) {
       auto& r = ranges[static_cast<std::size_t>(input)];
-      auto const length = static_cast<double>(of_(is_within ? bounding_axis(n) : indexed_axis(n)));
+      const auto length = static_cast<double>(of_(is_within ? bounding_axis(n) : indexed_axis(n)));
       r = {0, std::min(r.high, length + (is_within && is_length(n) ? 1 : 0))};
     }
   }
   for (int i = 0; i < g_.input_count; ++i) {
-    std::string const name(g_.name(g_.inputs[i].name));
-    node const& n = g_.nodes[g_.inputs[i].node];
+    const std::string name(g_.name(g_.inputs[i].name));
+    const node& n = g_.nodes[g_.inputs[i].node];
     auto r = n.type == dtype::int32 ? ranges[static_cast<std::size_t>(i)] : settings::range{-1, 1};
-    if (auto const found = s.ranges.find(name); found != s.ranges.end()) r = found->second;
-    auto const values = s.given.find(name);
+    if (const auto found = s.ranges.find(name); found != s.ranges.end()) r = found->second;
+    const auto values = s.given.find(name);
     given_.inputs[name] = values != s.given.end()
                               ? values->second
                               : numbers(name, n.type, reference::detail::product(of_, n.axes), r);
   }
   for (int i = 0; i < g_.state_count; ++i) {
-    std::string const name(g_.name(g_.states[i].name));
-    node const& n = g_.nodes[g_.states[i].node];
+    const std::string name(g_.name(g_.states[i].name));
+    const node& n = g_.nodes[g_.states[i].node];
     settings::range r{-1, 1};
     if (n.type == dtype::int32) r = {-20, 20};
-    if (auto const found = s.ranges.find(name); found != s.ranges.end()) r = found->second;
-    auto const values = s.given.find(name);
+    if (const auto found = s.ranges.find(name); found != s.ranges.end()) r = found->second;
+    const auto values = s.given.find(name);
     given_.states[name] =
         values != s.given.end() ? values->second : numbers(name, n.type, n.axes.extent(), r);
   }
   for (int i = 0; i < g_.parameter_count; ++i) {
-    std::string const name(g_.name(g_.parameters[i].name));
-    node const& n = g_.nodes[g_.parameters[i].node];
-    auto const values = s.given.find(name);
-    auto const found = s.ranges.find(name);
+    const std::string name(g_.name(g_.parameters[i].name));
+    const node& n = g_.nodes[g_.parameters[i].node];
+    const auto values = s.given.find(name);
+    const auto found = s.ranges.find(name);
     given_.parameters[name] =
         values != s.given.end()
             ? values->second
@@ -266,18 +266,18 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
   BOOST_TEST(std::size(p.inputs) == static_cast<std::size_t>(g_.input_count),
              "the program takes other inputs than the model has");
   std::vector<placed> inputs;
-  for (input_ref const& r : p.inputs) {
-    std::string_view const name = p.name(r.name);
+  for (const input_ref& r : p.inputs) {
+    const std::string_view name = p.name(r.name);
     inputs.emplace_back(r, input_node(name), of_, given_.inputs.find(name)->second, how);
   }
   std::vector<binding> arguments;
-  for (auto const& i : inputs) arguments.push_back(i.bound);
+  for (const auto& i : inputs) arguments.push_back(i.bound);
 
   // Each parameter is anywhere, and not aligned, as in a mapped file.
   std::vector<std::vector<std::byte>> parameters;
   std::vector<std::byte*> addresses;
-  for (parameter_ref const& r : p.parameters) {
-    auto const& values = given_.parameters.find(p.name(r.name))->second;
+  for (const parameter_ref& r : p.parameters) {
+    const auto& values = given_.parameters.find(p.name(r.name))->second;
     auto& memory = parameters.emplace_back(4 + 4 * r.size);
     for (std::size_t i = 0; i < r.size; ++i)
       put(memory.data() + 4 + 4 * i, dtype::float32, values[i]);
@@ -285,20 +285,20 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
   }
   // All memory begins as NaN, so that elements that are not written, or are read before they are,
   // are found.
-  auto const poisoned = [](std::size_t size) {
+  const auto poisoned = [](std::size_t size) {
     auto block = allocate(size);
     std::memset(block.get(), 0xff, size);
     return block;
   };
-  auto const gradients = poisoned(p.gradient_bytes);
-  auto const workspace = poisoned(p.workspace_bytes + (audit ? audit->extra_bytes() : 0));
-  auto const packed = poisoned(p.packed_bytes);
+  const auto gradients = poisoned(p.gradient_bytes);
+  const auto workspace = poisoned(p.workspace_bytes + (audit ? audit->extra_bytes() : 0));
+  const auto packed = poisoned(p.packed_bytes);
   engine e(p, {addresses.data(), gradients.get(), workspace.get()}, generated);
   e.draw_from(given_.random);
   if (frozen) e.freeze(packed.get(), precision::float32);
-  auto const put_states = [&] {
-    for (state_ref const& r : p.states) {
-      auto const& values = given_.states.find(p.name(r.name))->second;
+  const auto put_states = [&] {
+    for (const state_ref& r : p.states) {
+      const auto& values = given_.states.find(p.name(r.name))->second;
       for (std::size_t i = 0; i < values.size(); ++i)
         put(workspace.get() + r.offset + i * static_cast<std::size_t>(bytes(r.type)), r.type,
             values[i]);
@@ -320,18 +320,18 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
   for (auto& memory : parameters) std::ranges::fill(memory, std::byte{0xff});
 
   std::vector<std::vector<double>> outputs;
-  for (result_ref const& r : p.results) {
+  for (const result_ref& r : p.results) {
     outputs.push_back(elements(e, r));
     if (compare) check_result(r, std::string(p.name(r.name)), e, outputs.back());
   }
-  for (state_ref const& r : p.states) {
+  for (const state_ref& r : p.states) {
     outputs.push_back({});
     for (std::size_t i = 0; i < r.bytes; i += static_cast<std::size_t>(bytes(r.type)))
       outputs.back().push_back(get(workspace.get() + r.offset + i, r.type));
     if (compare) check_state(std::string(p.name(r.name)), outputs.back());
   }
   if (p.gradient_bytes > 0)
-    for (parameter_ref const& r : p.parameters) {
+    for (const parameter_ref& r : p.parameters) {
       outputs.push_back({});
       for (std::size_t i = 0; i < r.size; ++i)
         outputs.back().push_back(get(gradients.get() + r.offset + 4 * i, dtype::float32));
@@ -358,8 +358,8 @@ int expectation::output_node(role kind, std::string_view name) const {
 
 void expectation::check_result(const result_ref& r, const std::string& name, const engine& e,
                                const std::vector<double>& got) const {
-  int const id = output_node(role::result, name);
-  node const& n = g_.nodes[id];
+  const int id = output_node(role::result, name);
+  const node& n = g_.nodes[id];
   BOOST_TEST((r.at.type == n.type), name << " has other elements");
   BOOST_TEST_REQUIRE(r.rank == n.axes.count, name);
   for (int a = 0; a < r.rank; ++a)
@@ -372,19 +372,19 @@ void expectation::check_result(const result_ref& r, const std::string& name, con
 // Beyond the lengths of the run a state keeps its bits, and so does all of a state that is not
 // updated.
 void expectation::check_state(const std::string& name, const std::vector<double>& got) const {
-  std::vector<double> const& before = given_.states.find(name)->second;
+  const std::vector<double>& before = given_.states.find(name)->second;
   if (settings_.states) {
-    auto const outcome = settings_.states->find(name);
+    const auto outcome = settings_.states->find(name);
     if (outcome != settings_.states->end())
       return compare_outcome("state " + name, got, outcome->second);
   }
   for (int i = 0; i < g_.output_count; ++i) {
     if (g_.outputs[i].kind != role::update || g_.name(g_.outputs[i].name) != name) continue;
-    int const id = g_.outputs[i].node;
-    axis_list const& axes = g_.nodes[id].axes;
-    reference::values const& v = all_[static_cast<std::size_t>(id)];
-    reference::values const ones{std::vector<double>(v.data.size(), 1)};
-    auto const inside = reference::at_bound(ones, axes, of_).data;
+    const int id = g_.outputs[i].node;
+    const axis_list& axes = g_.nodes[id].axes;
+    const reference::values& v = all_[static_cast<std::size_t>(id)];
+    const reference::values ones{std::vector<double>(v.data.size(), 1)};
+    const auto inside = reference::at_bound(ones, axes, of_).data;
     auto expected = reference::at_bound(v, axes, of_).data;
     for (std::size_t e = 0; e < expected.size(); ++e)
       if (inside[e] == 0) expected[e] = before[e];
@@ -398,22 +398,22 @@ void expectation::check_state(const std::string& name, const std::vector<double>
 void expectation::check_gradient(const std::string& name, const std::vector<double>& got) const {
   if (settings_.gradients)
     return compare_outcome("the gradient of " + name, got, settings_.gradients->at(name));
-  int const id = output_node(role::gradient, name);
-  axis_list const& axes = g_.nodes[id].axes;
-  reference::values const& v = all_[static_cast<std::size_t>(id)];
-  reference::values const inside{std::vector<double>(v.data.size(), 1)};
+  const int id = output_node(role::gradient, name);
+  const axis_list& axes = g_.nodes[id].axes;
+  const reference::values& v = all_[static_cast<std::size_t>(id)];
+  const reference::values inside{std::vector<double>(v.data.size(), 1)};
   compare("the gradient of " + name, got, reference::at_bound(v, axes, of_).data,
           bounds_[static_cast<std::size_t>(id)], settings_.tolerance,
           reference::at_bound(inside, axes, of_).data);
 }
 
 void trial(const run_time_source& of, const settings& s, program_code generated) {
-  auto const g = plain_graph(of);
-  auto const optimized = compiled_graph(of);
-  run_time_program const lowered(*optimized);
-  expectation const expected(*g, s);
-  auditor const audit(*optimized, lowered.program);
-  auto const check = [&](const auto&...) {
+  const auto g = plain_graph(of);
+  const auto optimized = compiled_graph(of);
+  const run_time_program lowered(*optimized);
+  const expectation expected(*g, s);
+  const auditor audit(*optimized, lowered.program);
+  const auto check = [&](const auto&...) {
     expected.check(lowered.program, generated);
     expected.check_plan(lowered.program, audit);
   };

@@ -31,7 +31,7 @@ bits bits_of(std::span<const float> x) {
 }
 
 bits logits(weft::module<writer::model>& net, const writer::texts& given) {
-  weft::array<float, writer::Batch, writer::Pos, writer::Vocab> const y(
+  const weft::array<float, writer::Batch, writer::Pos, writer::Vocab> y(
       net(arg<"tokens">(given.x), arg<"targets">(given.y)).get<"logits">());
   return bits_of({y.view().data(), y.view().size()});
 }
@@ -46,8 +46,8 @@ trained train(const weft::executor& threads) {
   weft::trainer<writer::model, Optimizer> t({}, {.clip_norm = 0.5}, 3);
   t.run_on(threads);
   trained after;
-  for (std::size_t const length : {96u, 50u, 96u}) {
-    writer::texts const given(8, length);
+  for (const std::size_t length : {96u, 50u, 96u}) {
+    const writer::texts given(8, length);
     after.losses.push_back(t.step(arg<"tokens">(given.x), arg<"targets">(given.y)));
   }
   after.norm = t.gradient_norm();
@@ -91,10 +91,10 @@ template <class Model, class... Args>
 bits gradients(const weft::kernels::table& kernels, const weft::executor& threads,
                const Args&... args) {
   using source = weft::training<Model, "loss">;
-  weft::program const& p = weft::lowered<source>::program;
-  weft::parameters<Model> const parameters(1);
-  auto const block = weft::allocate(p.gradient_bytes);
-  auto const workspace = weft::allocate(p.workspace_bytes);
+  const weft::program& p = weft::lowered<source>::program;
+  const weft::parameters<Model> parameters(1);
+  const auto block = weft::allocate(p.gradient_bytes);
+  const auto workspace = weft::allocate(p.workspace_bytes);
   weft::engine e(p, {parameters.addresses(), block.get(), workspace.get()});
   e.run_on(threads);
   e.bind(weft::bindings<source>(p, args...));
@@ -111,7 +111,7 @@ bits gradients_of_lookup(const weft::kernels::table& kernels, const weft::execut
   return gradients<lookup>(kernels, threads, arg<"tokens">(tokens));
 }
 bits gradients_of_writer(const weft::kernels::table& kernels, const weft::executor& threads) {
-  writer::texts const given(8, 96);
+  const writer::texts given(8, 96);
   return gradients<writer::model>(kernels, threads, arg<"tokens">(given.x),
                                   arg<"targets">(given.y));
 }
@@ -121,13 +121,13 @@ bits gradients_of_writer(const weft::kernels::table& kernels, const weft::execut
 BOOST_AUTO_TEST_SUITE(threads)
 
 BOOST_AUTO_TEST_CASE(results_have_the_same_bits_for_any_number_of_threads) {
-  weft::parameters<writer::model> const parameters(2);
-  for (std::size_t const length : {96u, 37u, 1u, 0u}) {
-    writer::texts const given(8, length);
+  const weft::parameters<writer::model> parameters(2);
+  for (const std::size_t length : {96u, 37u, 1u, 0u}) {
+    const writer::texts given(8, length);
     weft::module<writer::model> alone(parameters);
-    bits const expected = logits(alone, given);
+    const bits expected = logits(alone, given);
     BOOST_TEST(expected.size() == 8 * length * writer::Vocab::extent);
-    for (int const count : {1, 2, 3, 5}) {
+    for (const int count : {1, 2, 3, 5}) {
       pool p(count);
       weft::module<writer::model> net(parameters);
       net.run_on(on(p, count));
@@ -139,11 +139,11 @@ BOOST_AUTO_TEST_CASE(results_have_the_same_bits_for_any_number_of_threads) {
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(training_has_the_same_bits_for_any_number_of_threads, Optimizer,
                               decltype(std::tuple<weft::adamw, weft::sgd>())) {
-  trained const expected = train<Optimizer>(weft::executor());
+  const trained expected = train<Optimizer>(weft::executor());
   BOOST_TEST(expected.norm > 0.5);  // so that it is clipped
-  for (int const count : {2, 3, 5}) {
+  for (const int count : {2, 3, 5}) {
     pool p(count);
-    trained const got = train<Optimizer>(on(p, count));
+    const trained got = train<Optimizer>(on(p, count));
     BOOST_TEST(got.losses == expected.losses, boost::test_tools::per_element());
     BOOST_TEST(got.norm == expected.norm);
     BOOST_TEST((got.parameters == expected.parameters), count << " threads");
@@ -153,9 +153,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(training_has_the_same_bits_for_any_number_of_threa
 BOOST_AUTO_TEST_CASE(instructions_are_partitioned_among_threads_on_every_target) {
   using weft::kernels::table;
   weft::kernels::on_every_target([](const table& kernels) {
-    bits const expected = gradients_of_lookup(kernels, weft::executor());
-    bits const expected_of_writer = gradients_of_writer(kernels, weft::executor());
-    for (int const count : {2, 3}) {
+    const bits expected = gradients_of_lookup(kernels, weft::executor());
+    const bits expected_of_writer = gradients_of_writer(kernels, weft::executor());
+    for (const int count : {2, 3}) {
       table mine = kernels;
       counted<&table::gather>::put_into(mine);
       counted<&table::scatter_add>::put_into(mine);
@@ -179,9 +179,9 @@ BOOST_AUTO_TEST_CASE(instructions_are_partitioned_among_threads_on_every_target)
 }
 
 BOOST_AUTO_TEST_CASE(jobs_may_run_one_after_another_in_any_order) {
-  weft::kernels::table const kernels = weft::kernels::dispatch();
-  bits const expected = gradients_of_lookup(kernels, weft::executor());
-  weft::executor const backwards(4, [](int n, weft::job f) {
+  const weft::kernels::table kernels = weft::kernels::dispatch();
+  const bits expected = gradients_of_lookup(kernels, weft::executor());
+  const weft::executor backwards(4, [](int n, weft::job f) {
     while (n > 0) f(--n);
   });
   BOOST_TEST((gradients_of_lookup(kernels, backwards) == expected));
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(jobs_may_run_one_after_another_in_any_order) {
 
 BOOST_AUTO_TEST_CASE(an_executor_is_called_once_per_run_and_not_for_a_small_run) {
   std::vector<int> asked;
-  weft::executor const counting(3, [&asked](int n, weft::job f) {
+  const weft::executor counting(3, [&asked](int n, weft::job f) {
     asked.push_back(n);
     for (int i = 0; i < n; ++i) f(i);
   });
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(partitions_are_sized_by_the_speed_of_their_threads) {
         400, [](int) { return 2; },
         [&](int, const weft::kernels::partition& part, int member) {
           together.arrive_and_wait();
-          auto const of_whole =
+          const auto of_whole =
               static_cast<double>(part.end - part.begin) / weft::kernels::partition::full;
           worked += of_whole * (member == 0 ? first_member : second_member);
           parts[static_cast<std::size_t>(part.index)] = of_whole;
@@ -240,29 +240,29 @@ BOOST_AUTO_TEST_CASE(partitions_are_sized_by_the_speed_of_their_threads) {
 }
 
 BOOST_AUTO_TEST_CASE(modules_on_different_threads_may_share_an_executor) {
-  weft::executor const fresh(2, [](int n, weft::job f) {
+  const weft::executor fresh(2, [](int n, weft::job f) {
     std::vector<std::jthread> helpers;
     for (int i = 1; i < n; ++i) helpers.emplace_back(f, i);
     f(0);
   });
-  weft::parameters<writer::model> const parameters(2);
-  writer::texts const given(8, 96);
+  const weft::parameters<writer::model> parameters(2);
+  const writer::texts given(8, 96);
   weft::module<writer::model> alone(parameters);
-  bits const expected = logits(alone, given);
+  const bits expected = logits(alone, given);
   std::atomic<int> same = 0;
-  auto const run = [&] {
+  const auto run = [&] {
     weft::module<writer::model> net(parameters);
     net.run_on(fresh);
     for (int i = 0; i < 3; ++i) same += logits(net, given) == expected;
   };
-  { std::jthread const one(run), other(run); }
+  { const std::jthread one(run), other(run); }
   BOOST_TEST(same == 6);
 }
 
 BOOST_AUTO_TEST_CASE(a_module_may_return_to_the_calling_thread) {
   weft::module<writer::model> net;
-  writer::texts const given(8, 96);
-  bits const expected = logits(net, given);
+  const writer::texts given(8, 96);
+  const bits expected = logits(net, given);
   int asked = 0;
   net.run_on({2, [&asked](int n, weft::job f) {
                 ++asked;
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_module_may_return_to_the_calling_thread) {
 }
 
 BOOST_AUTO_TEST_CASE(an_executor_without_threads_or_a_function_is_refused) {
-  auto const run = [](int, weft::job) {};
+  const auto run = [](int, weft::job) {};
   BOOST_TEST(thrown_by([&] { weft::executor(0, run); }) ==
              "executor: 0 threads, and at least 1 is needed");
   BOOST_TEST(thrown_by([&] { weft::executor(-2, run); }) ==

@@ -15,7 +15,7 @@ constexpr std::string_view type_name() {
   std::size_t end = 0;
   std::size_t begin = 0;
   for (int depth = 0; end < text.size(); ++end) {
-    char const c = text[end];
+    const char c = text[end];
     if (depth == 0 && (c == ';' || c == ']')) break;
     if (c == '<' || c == '(') ++depth;
     if (c == '>' || c == ')') --depth;
@@ -28,7 +28,7 @@ constexpr std::string_view type_name() {
 // so to one translation unit.
 template <class T>
 constexpr bool in_unnamed_namespace() {
-  std::string_view const text = __PRETTY_FUNCTION__;
+  const std::string_view text = __PRETTY_FUNCTION__;
   return text.find("{anonymous}") != text.npos || text.find("(anonymous namespace)") != text.npos;
 }
 

@@ -45,7 +45,7 @@ inline constexpr std::ptrdiff_t max_block_elements = 4096;
 
 constexpr attention_plan plan_of_attention(const instruction& s, const attention_ref& a) {
   attention_plan p;
-  operand_ref const* const operands[attention_operand::count]{
+  const operand_ref* const operands[attention_operand::count]{
       &a.result,
       &a.query,
       &a.key,
@@ -53,16 +53,16 @@ constexpr attention_plan plan_of_attention(const instruction& s, const attention
       a.has_bias ? &a.bias : nullptr,
       a.has_relative ? &a.relative : nullptr,
       a.has_lengths ? &a.lengths : nullptr};
-  for (operand_ref const* o : operands)
+  for (const operand_ref* o : operands)
     if (o && (o->shift_count > 0 || o->where == block::numbers || o->type == dtype::bfloat16))
       return p;
   for (int l = 0; l < s.loops; ++l)
     if (!s.extent[l].fixed() || s.extent[l].most == 0) return p;
-  kernels::attention_loops const of(s.loops);
-  bool const limited = a.has_begins || (a.has_lengths && a.lengths.stride[of.query] != 0);
+  const kernels::attention_loops of(s.loops);
+  const bool limited = a.has_begins || (a.has_lengths && a.lengths.stride[of.query] != 0);
   if (a.has_mask || a.has_offset || a.has_sink || limited || s.scalar != 0 || a.drop.threshold != 0)
     return p;
-  auto const extent = [&](int l) { return static_cast<std::ptrdiff_t>(s.extent[l].most); };
+  const auto extent = [&](int l) { return static_cast<std::ptrdiff_t>(s.extent[l].most); };
   for (int l = 0; l < of.query; ++l) {
     loop batch{extent(l), {}};
     for (int o = 0; o < attention_operand::count; ++o)
@@ -93,7 +93,7 @@ constexpr attention_plan plan_of_attention(const instruction& s, const attention
   p.origin = a.origin;
   p.has_lengths = a.has_lengths;
   p.length_more = a.length_more;
-  bool const contiguous =
+  const bool contiguous =
       (p.width == 1 || (a.value.stride[of.value] == 1 && a.result.stride[of.value] == 1));
   p.supported = contiguous && p.keys <= max_keys &&
                 (p.depth + (p.has_any_bias() ? 2 : 1) * p.keys) * ((p.block() + 15) / 16 * 16) <=

@@ -43,7 +43,7 @@ namespace detail {
 
 // The length of rows that are padded to full vectors of every target: see lanes_for.
 constexpr std::ptrdiff_t padded(std::ptrdiff_t columns) {
-  auto const n = static_cast<std::size_t>(columns);
+  const auto n = static_cast<std::size_t>(columns);
   return static_cast<std::ptrdiff_t>(
       kernels::round_up(n, std::clamp<std::size_t>(std::bit_ceil(n), 4, kernels::max_dot_lanes)));
 }
@@ -59,17 +59,17 @@ constexpr void plan_packing(dot_plan& p) {
   std::ptrdiff_t blocks = 1;
   bool one_matrix = true;
   for (int l = p.outer.loops - 1; l >= 0; --l) {
-    loop const of = p.outer.at(l);
+    const loop of = p.outer.at(l);
     if (of.stride[p.rhs] == 0) continue;
     one_matrix = one_matrix && of.stride[p.lhs] == 0;
-    std::ptrdiff_t const stride = blocks * p.packed.depth * p.packed.row;
+    const std::ptrdiff_t stride = blocks * p.packed.depth * p.packed.row;
     p.outer_of_packed.stride[p.rhs][l] = stride;
     p.packed.blocks.push({of.extent, {stride, of.stride[p.rhs]}});
     blocks *= of.extent;
   }
   // Only if it fits: the scratch and the packed parameters are sized for the table kernels.
-  auto const columns = static_cast<std::size_t>(blocks * p.columns.extent);
-  auto const depth = static_cast<std::size_t>(p.depth.extent);
+  const auto columns = static_cast<std::size_t>(blocks * p.columns.extent);
+  const auto depth = static_cast<std::size_t>(p.depth.extent);
   p.packed_once = one_matrix &&
                   static_cast<std::size_t>(blocks * p.packed.row) <=
                       kernels::round_up(columns, kernels::max_dot_lanes) &&
@@ -128,11 +128,11 @@ constexpr bool is_small(const signature& s) {
 
 constexpr dot_plan plan_of_dot(const signature& s) {
   if (s.run != kernel::dot || !detail::is_small(s)) return {};
-  dot_plan const p = detail::plan_with(s, 1, 2);
-  dot_plan const q = detail::plan_with(s, 2, 1);
-  dot_plan const& best = p.supported && (p.rhs_in_place || !q.supported) ? p : q;
+  const dot_plan p = detail::plan_with(s, 1, 2);
+  const dot_plan q = detail::plan_with(s, 2, 1);
+  const dot_plan& best = p.supported && (p.rhs_in_place || !q.supported) ? p : q;
   // A longer depth needs more than one sum in float: see kernels::longest_chain.
-  bool const fits = best.depth.extent * best.columns.extent <= max_panel_elements &&
+  const bool fits = best.depth.extent * best.columns.extent <= max_panel_elements &&
                     best.depth.extent <= static_cast<std::ptrdiff_t>(kernels::max_blocks.depth);
   return fits ? best : dot_plan{};
 }
@@ -173,7 +173,7 @@ struct tile_model {
   // multiply-add takes four cycles, and two start per cycle: eight accumulators would do if none
   // ever had to wait for an operand, or if there is another tile meanwhile.
   constexpr int accumulator_sets() const {
-    int const needed = rhs_in_registers() ? 8 : 9, others = rhs_vectors() + broadcast_quads() + 1;
+    const int needed = rhs_in_registers() ? 8 : 9, others = rhs_vectors() + broadcast_quads() + 1;
     int n = 1;
     while (n < 4 && n * accumulators() < needed && 2 * n * accumulators() + others <= registers)
       n *= 2;
@@ -196,12 +196,12 @@ struct tile_model {
   // delay operations; a dependent step takes at least four cycles (latency); plus prologue and
   // epilogue. If there is no loop, other tiles overlap with these.
   constexpr long cost() const {
-    auto const n = static_cast<long>(depth);
-    long const operations =
+    const auto n = static_cast<long>(depth);
+    const long operations =
         n * (accumulators() + broadcast_quads()) + (accumulator_sets() - 1) * accumulators();
-    long const loads =
+    const long loads =
         n * (rows + (rhs_in_registers() ? 0 : vectors)) - n / 4 * 3 * broadcast_quads();
-    long const latency = (n + accumulator_sets() - 1) / accumulator_sets() * 8;
+    const long latency = (n + accumulator_sets() - 1) / accumulator_sets() * 8;
     return std::max({operations + loads / 8, loads, latency}) + accumulators() * 2 +
            (rhs_in_registers() ? 0 : 24);
   }
@@ -225,12 +225,12 @@ constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, bool 
   for (int v = 1; v <= std::min(vectors, 4); ++v) {
     for (int r = 1; r <= rows; ++r) {
       if (!tile_model{r, v, depth, narrow, registers}.fits()) break;
-      equal_parts const n_tiles(vectors, v), m_tiles(rows, r);
+      const equal_parts n_tiles(vectors, v), m_tiles(rows, r);
       long cost = m_tiles.count == 1 ? wait : 0;
       for (int i = 0; i < n_tiles.count; ++i) {
-        int const width = n_tiles.size + (i < n_tiles.large);
-        tile_model const small{m_tiles.size, width, depth, narrow, registers};
-        tile_model const large{m_tiles.size + 1, width, depth, narrow, registers};
+        const int width = n_tiles.size + (i < n_tiles.large);
+        const tile_model small{m_tiles.size, width, depth, narrow, registers};
+        const tile_model large{m_tiles.size + 1, width, depth, narrow, registers};
         if (small.rhs_in_registers())
           cost += 2 * small.rhs_vectors();  // loads before the first tile
         cost += (m_tiles.count - m_tiles.large) * small.cost();

@@ -23,7 +23,7 @@ inline constexpr std::ptrdiff_t max_fused_elements = 8192;
 
 // Whether an operation on floats has a generated form: that of its vector_op.
 constexpr bool is_generated_op(op o) {
-  element_types const types = info(o).types;
+  const element_types types = info(o).types;
   return is_elementwise(o) && (types == element_types::floats || types == element_types::numbers ||
                                types == element_types::same);
 }
@@ -41,12 +41,12 @@ constexpr elementwise_plan plan_of_elementwise(const instruction& s,
   if (p.fused_count == 0) p.fused[p.fused_count++] = {s.kind, dtype::float32, {0, 1, 2}, {}};
   for (int l = 0; l < p.fused_count; ++l)
     if (p.fused[l].type != dtype::float32 || !is_generated_op(p.fused[l].kind)) return p;
-  signature const loops = signature_of(s);
+  const signature loops = signature_of(s);
   if (loops.points() == 0 || loops.points() > max_fused_elements) return p;
   for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));
   sort_and_coalesce(p.rows, 0);
   if (p.rows.loops > 0) {
-    loop const row = remove(p.rows, p.rows.last());
+    const loop row = remove(p.rows, p.rows.last());
     p.length = row.extent;
     if (row.stride[0] != 1) return p;
     for (int i = 0; i < p.inputs; ++i) {

@@ -23,12 +23,12 @@ constexpr gather_plan plan_of_gather(const instruction& s) {
   if (s.run != kernel::gather || s.operand[2].where == block::numbers) return p;
   for (int o = 0; o < 2; ++o)
     if (bytes(s.operand[o].type) != 4 || s.operand[o].where == block::numbers) return p;
-  signature const loops = signature_of(s);
+  const signature loops = signature_of(s);
   if (loops.points() == 0 || loops.points() > max_gathered_elements) return p;
   for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));
   sort_and_coalesce(p.rows, 0);
   if (p.rows.loops == 0) return p;
-  loop const row = remove(p.rows, p.rows.last());
+  const loop row = remove(p.rows, p.rows.last());
   p.length = row.extent;
   p.extent = static_cast<std::ptrdiff_t>(s.axis.most);
   p.stride = s.axis_stride;

@@ -35,7 +35,7 @@ HWY_INLINE void run_instructions(const engine& e) {
 template <class Unit>
 HWY_INLINE void pack_operands(const engine& e, std::byte* packed) {
   const kernels::table kernels = kernels::dispatch();
-  for (instruction const& s : e.tables().instructions)
+  for (const instruction& s : e.tables().instructions)
     e.pack(s, kernels, packed, precision::float32);
 }
 
@@ -47,7 +47,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // them.
 template <class Unit>
 constexpr bool needs_statistics() {
-  for (instruction const& s : lowered<Unit>::tables.instructions)
+  for (const instruction& s : lowered<Unit>::tables.instructions)
     if (s.run == kernel::attention_adjoint) return true;
   return false;
 }
@@ -55,8 +55,8 @@ constexpr bool needs_statistics() {
 // The plan of instruction I; not supported if it is no attention.
 template <class Unit, int I>
 constexpr attention_plan plan_of_attention() {
-  constexpr auto const& tables = lowered<Unit>::tables;
-  constexpr instruction const& s = tables.instructions[I];
+  constexpr const auto& tables = lowered<Unit>::tables;
+  constexpr const instruction& s = tables.instructions[I];
   if constexpr (s.run == kernel::attention && !needs_statistics<Unit>())
     return generate::plan_of_attention(s, tables.attentions[s.attention]);
   return {};
@@ -65,7 +65,7 @@ constexpr attention_plan plan_of_attention() {
 // For a fixed instruction (is_fixed).
 template <class Unit, int I>
 constexpr elementwise_plan plan_of_elementwise() {
-  constexpr auto const& tables = lowered<Unit>::tables;
+  constexpr const auto& tables = lowered<Unit>::tables;
   return generate::plan_of_elementwise(
       tables.instructions[I], tables.fused_ops.begin() + tables.instructions[I].first_fused);
 }
@@ -80,7 +80,7 @@ constexpr dot_plan plan_of_dot() {
 // code, instead of as the table kernels' packed form.
 template <class Unit, int I>
 constexpr bool reads_packed() {
-  constexpr instruction const& s = lowered<Unit>::tables.instructions[I];
+  constexpr const instruction& s = lowered<Unit>::tables.instructions[I];
   if constexpr (s.run == kernel::dot && s.packed != not_packed && is_fixed(s)) {
     constexpr dot_plan plan = plan_of_dot<Unit, I>();
     return plan.supported && packs_rhs<plan> && plan.packed_once &&
@@ -93,7 +93,7 @@ constexpr bool reads_packed() {
 template <class Unit, int I>
 constexpr bool is_generated() {
   if constexpr (lowered<Unit>::tables.loops.size() > 0) return false;
-  constexpr instruction const& s = lowered<Unit>::tables.instructions[I];
+  constexpr const instruction& s = lowered<Unit>::tables.instructions[I];
   if constexpr (plan_of_attention<Unit, I>().supported) return true;
   if constexpr (is_fixed(s)) {
     constexpr signature g = signature_of(s);
@@ -139,12 +139,12 @@ HWY_INLINE float* address(const operand_ref& r, const engine& e) {
 
 template <class Unit, int I>
 HWY_INLINE void run_instruction(const engine& e, const kernels::table& kernels) {
-  constexpr auto const& tables = lowered<Unit>::tables;
-  constexpr instruction const& s = tables.instructions[I];
+  constexpr const auto& tables = lowered<Unit>::tables;
+  constexpr const instruction& s = tables.instructions[I];
   if constexpr (!is_generated<Unit, I>()) {
     e.run(s, kernels);
   } else if constexpr (s.run == kernel::attention) {
-    constexpr attention_ref const& a = tables.attentions[s.attention];
+    constexpr const attention_ref& a = tables.attentions[s.attention];
     const auto optional = [&](bool present, const operand_ref& o) {
       return present ? address<Unit>(o, e) : nullptr;
     };
@@ -182,7 +182,7 @@ HWY_INLINE void run_instruction(const engine& e, const kernels::table& kernels) 
 
 template <class Unit, int I>
 HWY_INLINE void pack_operand(const engine& e, const kernels::table& kernels, std::byte* packed) {
-  constexpr instruction const& s = lowered<Unit>::tables.instructions[I];
+  constexpr const instruction& s = lowered<Unit>::tables.instructions[I];
   if constexpr (is_generated<Unit, I>() && reads_packed<Unit, I>()) {
     constexpr dot_plan plan = plan_of_dot<Unit, I>();
     pack_rhs<plan.packed>(address<Unit>(s.operand[plan.rhs], e),
@@ -214,14 +214,14 @@ HWY_INLINE void for_each_instruction(const F& f) {
 // Whether all instructions of a run are always generated.
 template <class Unit, int... I>
 constexpr bool all_generated(std::integer_sequence<int, I...>) {
-  bool const generated[]{is_always_generated<Unit, lowered<Unit>::tables.once + I>()..., true};
+  const bool generated[]{is_always_generated<Unit, lowered<Unit>::tables.once + I>()..., true};
   return std::ranges::all_of(generated, [](bool g) { return g; });
 }
 
 // The table kernels of the same target, if the program needs them.
 template <class Unit>
 HWY_INLINE kernels::table table_kernels() {
-  constexpr auto const& tables = lowered<Unit>::tables;
+  constexpr const auto& tables = lowered<Unit>::tables;
   constexpr int count = static_cast<int>(tables.instructions.size()) - tables.once;
   if constexpr (all_generated<Unit>(std::make_integer_sequence<int, count>()))
     return {};

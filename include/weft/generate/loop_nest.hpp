@@ -15,7 +15,7 @@ using loop_nest = kernels::basic_loop_nest<max_nest_operands>;
 
 // Removes loop l and returns it.
 constexpr loop remove(loop_nest& n, int l) {
-  loop const removed = n.at(l);
+  const loop removed = n.at(l);
   for (; l < n.last(); ++l) n.set(l, n.at(l + 1));
   n.set(--n.loops, {0, {}});
   return removed;

@@ -31,7 +31,7 @@ constexpr rotate_plan plan_of_rotate(const instruction& s) {
       continue;
     }
     p.pairs = here.extent;
-    std::ptrdiff_t const next = s.axis_stride == 1 ? 2 : 1;
+    const std::ptrdiff_t next = s.axis_stride == 1 ? 2 : 1;
     for (int o = 0; o < 2; ++o)
       if (here.stride[o] != next) return p;
     for (int o = 2; o < 4; ++o)

@@ -62,12 +62,12 @@ constexpr void add_option(node& n, attention_option what, int id) {
 
 // The axes of an attention or its adjoint, by role.
 constexpr attention_axes attention_axes_of(const graph& g, const node& n) {
-  axis_list const& of_result = n.kind == op::attention ? n.axes : g.nodes[n.operand[3]].axes;
+  const axis_list& of_result = n.kind == op::attention ? n.axes : g.nodes[n.operand[3]].axes;
   attention_axes a{key_axis(n), depth_axis(n), value_axis(n), query_axis(n), nullptr, {}};
   for (int i = 0; i < of_result.count; ++i)
     if (of_result.at[i] != a.query && of_result.at[i] != a.value) a.batch.push(of_result.at[i]);
-  if (int const table = find_option(n, attention_option::relative); table >= 0) {
-    axis_list const& of_table = g.nodes[table].axes;
+  if (const int table = find_option(n, attention_option::relative); table >= 0) {
+    const axis_list& of_table = g.nodes[table].axes;
     for (int i = 0; i < of_table.count; ++i)
       if (of_table.at[i] != a.query && !a.batch.contains(of_table.at[i]))
         a.distance = of_table.at[i];

@@ -96,7 +96,7 @@ inline constexpr graph made_graph = Maker::make();
 template <class Maker>
 constexpr auto compact() {
 #if defined(__clang__)
-  constexpr graph const& g = detail::made_graph<Maker>;
+  constexpr const graph& g = detail::made_graph<Maker>;
 #else
   constexpr graph g = Maker::make();
 #endif

@@ -29,19 +29,19 @@ constexpr fusion_group fusion_group_of(const graph& g, int end) {
   fusion_group c{};
   c.nodes[c.count++] = end;
   for (int i = 0; i < c.count; ++i) {
-    node const& n = g.nodes[c.nodes[i]];
+    const node& n = g.nodes[c.nodes[i]];
     for (int j = 0; j < n.operands; ++j)
       if (g.nodes[n.operand[j]].fused && c.find_node(n.operand[j]) < 0)
         c.nodes[c.count++] = n.operand[j];
   }
   for (int i = 1; i < c.count; ++i)  // insertion sort
     for (int j = i; j > 0 && c.nodes[j] < c.nodes[j - 1]; --j) {
-      int const before = c.nodes[j - 1];
+      const int before = c.nodes[j - 1];
       c.nodes[j - 1] = c.nodes[j];
       c.nodes[j] = before;
     }
   for (int i = 0; i < c.count; ++i) {
-    node const& n = g.nodes[c.nodes[i]];
+    const node& n = g.nodes[c.nodes[i]];
     for (int j = 0; j < n.operands; ++j)
       if (!g.nodes[n.operand[j]].fused && c.find_input(n.operand[j]) < 0)
         c.inputs[c.input_count++] = n.operand[j];
@@ -52,9 +52,9 @@ constexpr fusion_group fusion_group_of(const graph& g, int end) {
 // Calls f with each node that the instruction of node i reads. Node i must not be fused.
 template <class F>
 constexpr void for_each_read(const graph& g, int i, F f) {
-  node const& n = g.nodes[i];
+  const node& n = g.nodes[i];
   if (is_elementwise(n.kind)) {
-    fusion_group const c = fusion_group_of(g, i);
+    const fusion_group c = fusion_group_of(g, i);
     for (int j = 0; j < c.input_count; ++j) f(c.inputs[j]);
   } else {
     for (int j = 0; j < n.operands; ++j) f(n.operand[j]);

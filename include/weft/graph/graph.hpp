@@ -122,8 +122,8 @@ constexpr name_ref graph::intern(std::string_view s) {
     refuse(model_fault::names);
     return {};
   }
-  name_ref const r{text_size, static_cast<int>(s.size())};
-  for (char const c : s) text[text_size++] = c;
+  const name_ref r{text_size, static_cast<int>(s.size())};
+  for (const char c : s) text[text_size++] = c;
   return r;
 }
 

@@ -36,7 +36,7 @@ inline constexpr auto length_rules = table_of_operations(length_rule_of());
 // length must not depend on which nodes survive dead-code elimination.
 constexpr void derive_lengths(graph& g) {
   for (int i = 0; i < g.count; ++i) {
-    auto const rule = detail::length_rules[g.nodes[i].kind];
+    const auto rule = detail::length_rules[g.nodes[i].kind];
     if (!rule) continue;
     length_rule r{};
     r.multiply = r.divide = 1;

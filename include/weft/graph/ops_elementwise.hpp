@@ -26,7 +26,7 @@ struct op_entry<op::cast> : unary_operation<> {
   static constexpr void adjoint(auto& p) { p.add(0, p.gradient()); }
   static constexpr int fold(auto& s, auto& n) {
     if (s.is_like(n, 0)) return n.operand[0];
-    auto const& x = s.operand(n, 0);
+    const auto& x = s.operand(n, 0);
     return x.kind == op::constant && n.axes.count == 0 ? s.constant(n, constant_value(x)) : -1;
   }
 };
@@ -36,7 +36,7 @@ struct op_entry<op::negate> : unary_operation<> {
   static constexpr auto reference(auto&, auto x) { return -x; }
   static constexpr void adjoint(auto& p) { p.add(0, p.map(op::negate, p.gradient())); }
   static constexpr int fold(auto& s, auto& n) {
-    auto const& x = s.operand(n, 0);
+    const auto& x = s.operand(n, 0);
     if (x.kind == op::negate) return x.operand[0];
     return x.kind == op::constant ? s.constant(n, -constant_value(x)) : -1;
   }
@@ -68,7 +68,7 @@ template <>
 struct op_entry<op::tanh> : unary_operation<op_flag::expensive | op_flag::epilogue> {
   static constexpr auto reference(auto& m, auto x) { return m.tanh(x); }
   static constexpr void adjoint(auto& p) {
-    int const y = p.result();
+    const int y = p.result();
     p.add(0, p.times(p.gradient(), p.map(op::subtract, p.constant(1), p.times(y, y))));
   }
 };
@@ -76,7 +76,7 @@ template <>
 struct op_entry<op::erf> : unary_operation<op_flag::expensive> {
   static constexpr auto reference(auto& m, auto x) { return m.erf(x); }
   static constexpr void adjoint(auto& p) {  // 2/sqrt(π) exp(-x²)
-    int const slope = p.map(op::exp, p.map(op::negate, p.times(p.x(0), p.x(0))));
+    const int slope = p.map(op::exp, p.map(op::negate, p.times(p.x(0), p.x(0))));
     p.add(0, p.times(p.gradient(), p.times(p.constant(1.1283791670955126), slope)));
   }
 };
@@ -98,7 +98,7 @@ template <>
 struct op_entry<op::sigmoid> : unary_operation<op_flag::expensive | op_flag::epilogue> {
   static constexpr auto reference(auto& m, auto x) { return 1 / (1 + m.exp(-x)); }
   static constexpr void adjoint(auto& p) {
-    int const y = p.result();
+    const int y = p.result();
     p.add(0, p.times(p.gradient(), p.times(y, p.map(op::subtract, p.constant(1), y))));
   }
 };
@@ -147,15 +147,15 @@ template <bool Greatest>
 struct extremum_operation : binary_operation<op_flag::commutes> {
   static constexpr element_types types = element_types::numbers;
   static constexpr void adjoint(auto& p) {
-    int const half = p.times(p.gradient(), p.constant(0.5));
-    int const tie = p.map(op::equal, p.x(0), p.x(1));
-    auto const share = [&](int lesser, int greater) {
-      int const won = p.map(op::less, lesser, greater);
+    const int half = p.times(p.gradient(), p.constant(0.5));
+    const int tie = p.map(op::equal, p.x(0), p.x(1));
+    const auto share = [&](int lesser, int greater) {
+      const int won = p.map(op::less, lesser, greater);
       return p.map(op::where, won, p.gradient(), p.map(op::where, tie, half, p.constant(0)));
     };
     for (int j = 0; j < 2; ++j) {
       if (!p.wants(j)) continue;
-      int const own = p.x(j), other = p.x(1 - j);
+      const int own = p.x(j), other = p.x(1 - j);
       p.add(j, Greatest ? share(other, own) : share(own, other));
     }
   }
@@ -204,7 +204,7 @@ struct op_entry<op::divide> : detail::arithmetic_operation<0> {
     return operand == 0 ? interval{-4, 4} : interval{0.5, 4};
   }
   static constexpr void adjoint(auto& p) {
-    int const quotient = p.map(op::divide, p.gradient(), p.x(1));
+    const int quotient = p.map(op::divide, p.gradient(), p.x(1));
     if (p.wants(0)) p.add(0, quotient);
     if (p.wants(1)) p.add(1, p.map(op::negate, p.times(quotient, p.result())));
   }
@@ -226,14 +226,14 @@ struct op_entry<op::pow> : binary_operation<op_flag::expensive> {
   }
   // y x^(y - 1), and x^y log(x); 0 where 0 times an infinity would be NaN, as PyTorch's.
   static constexpr void adjoint(auto& p) {
-    int const g = p.gradient(), x = p.x(0), y = p.x(1), zero = p.constant(0);
+    const int g = p.gradient(), x = p.x(0), y = p.x(1), zero = p.constant(0);
     if (p.wants(0)) {
-      int const slope = p.times(y, p.map(op::pow, x, p.map(op::subtract, y, p.constant(1))));
+      const int slope = p.times(y, p.map(op::pow, x, p.map(op::subtract, y, p.constant(1))));
       p.add(0, p.times(g, p.map(op::where, p.map(op::equal, y, zero), zero, slope)));
     }
     if (p.wants(1)) {
-      int const slope = p.times(p.result(), p.map(op::log, x));
-      int const at_zero = p.map(op::where, p.map(op::less_equal, zero, y), zero, slope);
+      const int slope = p.times(p.result(), p.map(op::log, x));
+      const int at_zero = p.map(op::where, p.map(op::less_equal, zero, y), zero, slope);
       p.add(1, p.times(g, p.map(op::where, p.map(op::equal, x, zero), at_zero, slope)));
     }
   }
@@ -283,7 +283,7 @@ struct op_entry<op::dropout> : binary_operation<> {
     p.add(0, p.map(op::dropout, p.gradient(), p.x(1)));
   }
   static constexpr int fold(auto& s, auto& n) {
-    double const rate = dropout_rate(s.operand(n, 1));
+    const double rate = dropout_rate(s.operand(n, 1));
     if (rate == 0) return n.operand[0];
     if (rate == 1) n = s.broadcast(n, s.constant(n, 0));
     return -1;
@@ -315,7 +315,7 @@ struct op_entry<op::where> : elementwise_operation<3> {
   static constexpr element_types types = element_types::mixed;
   static constexpr auto reference(auto&, auto c, auto x, auto y) { return c != 0 ? x : y; }
   static constexpr void adjoint(auto& p) {
-    int const g = p.gradient();
+    const int g = p.gradient();
     if (p.wants(1)) p.add(1, p.map(op::where, p.x(0), g, p.constant(0)));
     if (p.wants(2)) p.add(2, p.map(op::where, p.x(0), p.constant(0), g));
   }

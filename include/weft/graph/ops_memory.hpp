@@ -33,7 +33,7 @@ struct op_entry<op::rename> : view_operation {
   static constexpr axis_order order = axis_order::through_view;
   static constexpr void view(auto& v) {
     v.alias();
-    v.for_each_axis([&](auto const*, auto stride) { v.push(stride); });
+    v.for_each_axis([&](const auto*, auto stride) { v.push(stride); });
   }
   static constexpr void adjoint(auto& p) {
     p.add(0, p.emit(p.make(op::rename), p.axes_of(0), p.gradient()));
@@ -53,7 +53,7 @@ struct op_entry<op::within> : view_operation {
   static constexpr axis_order order = axis_order::through_view;
   static constexpr void view(auto& v) {
     v.alias();
-    v.for_each_axis([&](auto const*, auto stride) { v.push(stride); });
+    v.for_each_axis([&](const auto*, auto stride) { v.push(stride); });
   }
   using adjoint = no_adjoint;
   static constexpr auto receptive_field(auto& f) { return f.of_operand(); }
@@ -65,15 +65,15 @@ struct op_entry<op::slice> : view_operation {
   static constexpr axis_order order = axis_order::through_view;
   static constexpr void view(auto& v) {
     v.alias();
-    v.for_each_axis([&](auto const*, auto stride) { v.push(stride); });
-    auto const& axes = slice_axes(v.n);
-    auto const stride = v.stride_of(axes.at[0]);
+    v.for_each_axis([&](const auto*, auto stride) { v.push(stride); });
+    const auto& axes = slice_axes(v.n);
+    const auto stride = v.stride_of(axes.at[0]);
     v.add_elements(static_cast<std::ptrdiff_t>(slice_offset(v.n)) * stride);
     for (int j = 1; j < axes.count; ++j) v.add_shift(axes.at[j], stride);
   }
   // An axis whose length is known at run time takes all that is left.
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
-    auto const* const whole = sliced_axis(n);
+    const auto* const whole = sliced_axis(n);
     r.target = n.axes.at[g.nodes[n.operand[0]].axes.find(whole)];
     r.sources.push(whole->length_axis());
     r.add = -slice_offset(n);
@@ -93,14 +93,14 @@ template <>
 struct op_entry<op::unfold> : view_operation {
   static constexpr void view(auto& v) {
     v.alias();
-    v.for_each_axis([&](auto const* axis, auto stride) {
+    v.for_each_axis([&](const auto* axis, auto stride) {
       if (axis != windowed_axis(v.n)) return v.push(stride);
       v.push(stride * static_cast<std::ptrdiff_t>(window_stride(v.n)));
       v.push(stride * static_cast<std::ptrdiff_t>(window_dilation(v.n)));
     });
   }
   static constexpr void length_rule(auto& r, const auto&, const auto& n) {
-    auto const window = static_cast<std::int64_t>(axis_in_window(n)->extent);
+    const auto window = static_cast<std::int64_t>(axis_in_window(n)->extent);
     r.target = axis_of_windows(n);
     r.sources.push(windowed_axis(n)->length_axis());
     r.add = window_stride(n) - 1 - window_dilation(n) * (window - 1);
@@ -122,9 +122,9 @@ template <>
 struct op_entry<op::split> : view_operation {
   static constexpr void view(auto& v) {
     v.alias();
-    v.for_each_axis([&](auto const* axis, auto stride) {
+    v.for_each_axis([&](const auto* axis, auto stride) {
       if (v.n.axes.contains(axis)) return v.push(stride);
-      auto const& parts = split_axes(v.n);
+      const auto& parts = split_axes(v.n);
       for (int j = 0; j < parts.count; ++j)
         v.push(stride * static_cast<std::ptrdiff_t>(inner_extent(parts, j)));
     });
@@ -143,11 +143,11 @@ struct op_entry<op::split> : view_operation {
 template <>
 struct op_entry<op::merge> : view_operation {
   static constexpr void view(auto& v) {
-    auto const& axes = merged_axes(v.n);
+    const auto& axes = merged_axes(v.n);
     if (!v.can_coalesce(axes)) return;
     v.alias();
     bool merged = false;
-    v.for_each_axis([&](auto const* axis, auto stride) {
+    v.for_each_axis([&](const auto* axis, auto stride) {
       if (!axes.contains(axis)) return v.push(stride);
       if (!merged) v.push(v.stride_of(axes.at[axes.count - 1]));
       merged = true;
@@ -175,7 +175,7 @@ template <>
 struct op_entry<op::scan_slice> : view_operation {
   static constexpr void view(auto& v) {
     v.alias();
-    v.for_each_axis([&](auto const* axis, auto stride) {
+    v.for_each_axis([&](const auto* axis, auto stride) {
       if (axis != scanned_axis(v.n)) return v.push(stride);
       v.add_shift(nullptr, stride);
     });
@@ -189,7 +189,7 @@ struct op_entry<op::scan_result> : view_operation {
   static constexpr axis_order order = axis_order::as_written;
   static constexpr void view(auto& v) {
     v.alias();
-    v.for_each_axis([&](auto const*, auto stride) { v.push(stride); });
+    v.for_each_axis([&](const auto*, auto stride) { v.push(stride); });
   }
   static constexpr void adjoint(auto& p) { p.add_final_gradient(); }
   static constexpr auto receptive_field(auto& f) { return f.everywhere(); }
@@ -205,7 +205,7 @@ struct op_entry<op::positions> : source_operation {
 template <>
 struct op_entry<op::length> : source_operation {
   static constexpr int fold(auto& s, auto& n) {
-    auto const& axes = multiplied_axes(n);
+    const auto& axes = multiplied_axes(n);
     return axes.bounded() ? -1 : s.constant(n, static_cast<double>(axes.extent()));
   }
   static constexpr void lower(auto& ctx, int id) { lower_length(ctx, id); }
@@ -248,7 +248,7 @@ struct op_entry<op::concatenate> : assembly_operation<1, max_rank> {
   static constexpr unsigned flags = op_flag::any_operands;
   static constexpr axis_order order = axis_order::through_concatenation;
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
-    auto const& parts = concatenated_axes(n);
+    const auto& parts = concatenated_axes(n);
     r.target = n.axes.at[g.nodes[n.operand[0]].axes.find(parts.at[0])];
     for (int j = 0; j < parts.count; ++j) {
       if (parts.at[j]->bounded)
@@ -265,7 +265,7 @@ template <>
 struct op_entry<op::pad> : assembly_operation<1, 1> {
   static constexpr axis_order order = axis_order::through_view;
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
-    auto const* const part = new_axis(g.nodes[n.operand[0]].axes, n.axes);
+    const auto* const part = new_axis(g.nodes[n.operand[0]].axes, n.axes);
     r.target = sliced_axis(n);
     r.sources.push(part->length_axis());
     r.add = static_cast<std::int64_t>(r.target->extent - part->extent);

@@ -14,11 +14,11 @@ struct op_entry<op::dot> : detail::operation_of_class<op_class::contraction, 2, 
   static constexpr axis_order order = axis_order::like_left_matrix;
   static constexpr double flops(const auto& g, const auto& n) {
     double terms = static_cast<double>(n.axes.extent());
-    double const size = terms;
-    auto const& left = g.nodes[n.operand[0]].axes;
+    const double size = terms;
+    const auto& left = g.nodes[n.operand[0]].axes;
     for (int a = 0; a < left.count; ++a)
       if (!n.axes.contains(left.at[a])) terms *= static_cast<double>(left.at[a]->extent);
-    double const each = (n.scale != 1) + (n.operands - 2) + flops_per_element_of(n.epilogue);
+    const double each = (n.scale != 1) + (n.operands - 2) + flops_per_element_of(n.epilogue);
     return 2 * terms + each * size;
   }
   // Within a scan, the gradient for an operand from outside is one contraction over all steps.

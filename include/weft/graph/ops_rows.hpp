@@ -12,7 +12,7 @@ struct op_entry<op::sum> : reduction_operation {
     p.add(0, p.map_over(p.axes_of(0), op::copy, p.gradient()));
   }
   static constexpr int fold(auto& s, auto& n) {
-    auto const& axes = s.operand(n, 0).axes;
+    const auto& axes = s.operand(n, 0).axes;
     if (axes == n.axes) return n.operand[0];
     if (same_axes_in_any_order(axes, n.axes)) n = s.broadcast(n, n.operand[0]);
     return -1;
@@ -21,10 +21,10 @@ struct op_entry<op::sum> : reduction_operation {
 template <>
 struct op_entry<op::max> : reduction_operation {
   static constexpr void adjoint(auto& p) {  // equal elements share the gradient, as torch.amax's
-    auto const whole = p.axes_of(0);
-    int const one = p.map_over(whole, op::where, p.map_over(whole, op::equal, p.x(0), p.result()),
+    const auto whole = p.axes_of(0);
+    const int one = p.map_over(whole, op::where, p.map_over(whole, op::equal, p.x(0), p.result()),
                                p.constant(1), p.constant(0));
-    int const count = p.sum_to(p.axes(), one);
+    const int count = p.sum_to(p.axes(), one);
     p.add(0, p.map_over(whole, op::multiply, one, p.map(op::divide, p.gradient(), count)));
   }
 };
@@ -65,7 +65,7 @@ template <int Flops>
 struct normalize_adjoint_operation : rowwise_operation<2, 4> {
   using adjoint = no_adjoint;
   static constexpr double flops(const auto&, const auto& n) {
-    int const sums = has_partial_sums(n) ? 3 : 0;
+    const int sums = has_partial_sums(n) ? 3 : 0;
     return (Flops + n.operands - 2 + sums) * static_cast<double>(n.axes.extent());
   }
 };
@@ -122,8 +122,8 @@ struct op_entry<op::top_k> : detail::operation_of_class<op_class::reduction, 1> 
     return static_cast<double>(g.nodes[n.operand[0]].axes.extent());
   }
   static constexpr void lower(auto& ctx, int id) {
-    auto const& n = ctx.g.nodes[id];
-    auto const& loops = ctx.g.nodes[n.operand[0]].axes;
+    const auto& n = ctx.g.nodes[id];
+    const auto& loops = ctx.g.nodes[n.operand[0]].axes;
     auto& s = ctx.emit(kernel::top_k, n.kind, id, loops);
     s.over = 1u << loops.find(ranked_axis(n));
     s.axis = ctx.extent(selected_axis(n));

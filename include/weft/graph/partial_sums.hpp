@@ -30,7 +30,7 @@ constexpr axis_list row_axes_in_order(const node& rowwise) {
 
 // The number of partial sums with every length at its bound.
 constexpr std::size_t partial_count(const node& rowwise) {
-  std::size_t const rows = rowwise.axes.extent() / row_axes_in_order(rowwise).extent();
+  const std::size_t rows = rowwise.axes.extent() / row_axes_in_order(rowwise).extent();
   return (rows + rows_per_partial - 1) / rows_per_partial;
 }
 

@@ -290,7 +290,7 @@ struct message {
   std::size_t size = 0;
 
   constexpr message& operator<<(std::string_view s) {
-    for (char const c : s)
+    for (const char c : s)
       if (size < sizeof characters) characters[size++] = c;
     return *this;
   }

@@ -33,7 +33,7 @@ struct pair_steps {
   std::size_t partner, next;
 };
 constexpr pair_steps pair_steps_of(const node& n) {
-  bool const half_split = pairing_of(n) == static_cast<std::int64_t>(rotary_pairs::half_split);
+  const bool half_split = pairing_of(n) == static_cast<std::int64_t>(rotary_pairs::half_split);
   return half_split ? pair_steps{axis_of_pairs(n)->extent, 1} : pair_steps{1, 2};
 }
 

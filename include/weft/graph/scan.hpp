@@ -17,7 +17,7 @@ namespace weft {
 
 // The region whose loop executes node i; 0 if none.
 constexpr int loop_of(const graph& g, int i) {
-  node const& n = g.nodes[i];
+  const node& n = g.nodes[i];
   return n.kind == op::scan_collect ? g.nodes[n.operand[0]].region : n.region;
 }
 

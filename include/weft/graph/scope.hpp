@@ -95,8 +95,8 @@ class scope {
   constexpr tensor<float, detail::joined<Axes...>> param(
       initializer init = init::normal(0, 0.02)) const {
     using S = detail::joined<Axes...>;
-    scope const whole = *this / Name.view();
-    if (int const i = whole.find(g_->parameters, g_->parameter_count); i >= 0) {
+    const scope whole = *this / Name.view();
+    if (const int i = whole.find(g_->parameters, g_->parameter_count); i >= 0) {
       if (!shared_) g_->refuse(model_fault::two_parameters, whole.path());
       if (g_->nodes[g_->parameters[i].node].axes == axes_of(S{}))
         return {g_, g_->parameters[i].node};
@@ -121,7 +121,7 @@ class scope {
   // the model is used.
   template <fixed_string Name, class T, class... Axes>
   constexpr tensor<T, detail::joined<Axes...>> input() const {
-    scope const named = scope(*g_) / Name.view();
+    const scope named = scope(*g_) / Name.view();
     if (named.find(g_->inputs, g_->input_count) >= 0)
       g_->refuse(model_fault::two_inputs, Name.view());
     return {g_, named.declare<T>(op::input, detail::joined<Axes...>{}, g_->inputs, g_->input_count,
@@ -147,7 +147,7 @@ class scope {
   // the bounds; a run reads and writes only the elements within its lengths.
   template <fixed_string Name, class T, class... Axes>
   constexpr tensor<T, detail::joined<Axes...>> state() const {
-    scope const whole = *this / Name.view();
+    const scope whole = *this / Name.view();
     if (whole.find(g_->states, g_->state_count) >= 0)
       g_->refuse(model_fault::two_states, whole.path());
     return {g_, whole.declare<T>(op::state, detail::joined<Axes...>{}, g_->states, g_->state_count,
@@ -192,7 +192,7 @@ class scope {
   constexpr void append(std::string_view part) {
     if (size_ + static_cast<int>(part.size()) > max_path)
       return g_->refuse(model_fault::long_name, path());
-    for (char const c : part) {
+    for (const char c : part) {
       path_[size_++] = c;
       hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 16777619u;  // FNV-1a
     }
@@ -210,7 +210,7 @@ class scope {
     if (count == Most) g_->refuse(more, path());
     if (g_->rejected) return g_->emit(n);
     n.leaf = count;
-    int const id = g_->emit(n);
+    const int id = g_->emit(n);
     leaves[count++] = {g_->intern(path()), id, init, hash_, {}};
     return id;
   }

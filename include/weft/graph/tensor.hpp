@@ -131,13 +131,13 @@ constexpr axis_list axes_of(shape<Axes...>) {
 // The id of x in g; the nodes of a fragment are copied into g.
 template <class T, class S>
 constexpr int attach(graph& g, tensor<T, S> x) {
-  int const region = g.nodes[x.id].region;
+  const int region = g.nodes[x.id].region;
   if (region != 0 && region != g.open_region) g.refuse(model_fault::out_of_body, "");
   return x.id;
 }
 template <class T, class S, int Size>
 constexpr int attach(graph& g, const fragment<T, S, Size>& x) {
-  int const first = g.count;
+  const int first = g.count;
   int last = 0;
   for (node n : x.nodes) {
     for (int i = 0; i < n.operands; ++i) n.operand[i] += first;
@@ -176,8 +176,8 @@ constexpr auto append(node n, const Xs&... operands) {
   } else {
     fragment<Out, S, (expression_traits<Xs>::fragment_size + ... + 1)> f{};
     int size = 0;
-    auto const join = [&](const auto& x) {
-      int const first = size;
+    const auto join = [&](const auto& x) {
+      const int first = size;
       for (node m : x.nodes) {
         for (int i = 0; i < m.operands; ++i) m.operand[i] += first;
         f.nodes[size++] = m;

@@ -206,8 +206,8 @@ constexpr graph trace_unchecked() {
     return refused_graph(fault_of_struct<Model>());
   } else {
     graph g;
-    auto const r = Model{}(scope(g));
-    int const updates = g.output_count;
+    const auto r = Model{}(scope(g));
+    const int updates = g.output_count;
     hana::for_each(to_results(r).items, [&](const auto& item) { add_result(g, item, updates); });
     if (!g.rejected) derive_lengths(g);
     if (g.rejected) return rejected_graph(g);

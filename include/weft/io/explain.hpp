@@ -34,7 +34,7 @@ template <class Unit>
 std::string_view graph_text_after(std::string_view name) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     std::string_view found;
-    auto const look_at = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
+    const auto look_at = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
       static constexpr auto text = graph_text<graph_after_pass<Unit, J>>();
       if (Unit::pipeline[J].name == name) found = text.view();
     };

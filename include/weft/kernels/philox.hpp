@@ -21,8 +21,8 @@ constexpr std::array<std::uint32_t, 4> block(std::array<std::uint32_t, 4> counte
                                              std::array<std::uint32_t, 2> key) {
   auto& c = counter;
   for (int r = 0; r < rounds; ++r) {
-    std::uint64_t const p0 = std::uint64_t{multiplier[0]} * c[0];
-    std::uint64_t const p1 = std::uint64_t{multiplier[1]} * c[2];
+    const std::uint64_t p0 = std::uint64_t{multiplier[0]} * c[0];
+    const std::uint64_t p1 = std::uint64_t{multiplier[1]} * c[2];
     c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ key[0], static_cast<std::uint32_t>(p1),
          static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ key[1], static_cast<std::uint32_t>(p0)};
     key[0] += weyl[0];
@@ -37,7 +37,7 @@ constexpr std::array<std::uint32_t, 4> block(std::array<std::uint32_t, 4> counte
 // (element / 4, stream, step), with the seed as the key.
 constexpr std::uint32_t random_word(const random_state& from, std::uint32_t stream,
                                     std::uint32_t element) {
-  auto const low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+  const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
   return philox::block({element / 4, stream, low(from.step), low(from.step >> 32)},
                        {low(from.seed), low(from.seed >> 32)})[element % 4];
 }

@@ -29,12 +29,12 @@ constexpr std::size_t scatter_index_bytes(const call& c) {
 // Followed by accumulators in double: of the rows that can have so many additions or, where single
 // elements are added, of all elements of a column.
 constexpr std::size_t scatter_scratch_bytes(const call& c) {
-  std::size_t const additions = additions_of(c), rows = static_cast<std::size_t>(c.axis_extent);
+  const std::size_t additions = additions_of(c), rows = static_cast<std::size_t>(c.axis_extent);
   if (additions <= max_chain_of_additions) return 0;
   std::size_t row = 1;
   for (int l = 0; l < c.loops; ++l)
     if (c.operands[0].stride[l] != 0) row *= static_cast<std::size_t>(c.extent[l]);
-  std::size_t const totals =
+  const std::size_t totals =
       std::max(row * std::min(rows, additions / max_chain_of_additions), rows);
   return scatter_index_bytes(c) + (totals * sizeof(double) + 63) / 64 * 64;
 }

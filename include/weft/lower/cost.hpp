@@ -31,7 +31,7 @@ constexpr model_cost cost_of_source() {
   constexpr operation_cost c = cost_of(Unit::g.unpack());
   constexpr operation_cost once = cost_of(Unit::g.unpack(), true);
   constexpr double sequential = sequential_operations(Unit::g.unpack());
-  auto const& tables = lowered<Unit>::tables;
+  const auto& tables = lowered<Unit>::tables;
   return {c.flops,
           c.bytes,
           tables.parameter_bytes,

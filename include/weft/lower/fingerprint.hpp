@@ -16,19 +16,19 @@ namespace weft::detail {
 // A hash of what a graph computes.
 constexpr std::uint64_t fingerprint_of(const graph& g) {
   std::uint64_t hash = 0xcbf29ce484222325;
-  auto const add = [&hash](auto... parts) {
+  const auto add = [&hash](auto... parts) {
     ((hash = (hash ^ static_cast<std::uint64_t>(parts)) * 0x100000001b3, hash ^= hash >> 32), ...);
   };
-  auto const bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+  const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
   for (int i = 0; i < g.count; ++i) {
-    node const& n = g.nodes[i];
+    const node& n = g.nodes[i];
     add(n.kind, n.type, n.operands, n.once, n.region, n.options, n.epilogue, bits(n.scale),
         bits(n.scalar), n.start, n.lowest, n.highest, n.origin, n.leaf);
     for (int o = 0; o < n.operands; ++o) add(n.operand[o]);
     for (int a = 0; a < n.axes.count; ++a) add(n.axes.at[a]->extent);
   }
   for (int i = 0; i < g.parameter_count; ++i) {
-    initializer const& init = g.parameters[i].init;
+    const initializer& init = g.parameters[i].init;
     add(init.what, bits(init.a), bits(init.b), bits(init.fan_in), bits(init.fan_out));
   }
   for (int i = 0; i < g.output_count; ++i) add(g.outputs[i].kind, g.outputs[i].node);

@@ -19,7 +19,7 @@ namespace detail {
 constexpr program_builder build_program(const graph& g) {
   program_builder d{};
   d.fingerprint = fingerprint_of(g);
-  memory_plan const p = plan(g);
+  const memory_plan p = plan(g);
   if (p.too_large) {
     d.count.fault = model_fault::elements;
     return d;
@@ -48,7 +48,7 @@ constexpr program_builder build_program(const graph& g) {
 // The program that views the tables of a program_builder, or their copies of exact size.
 template <class Tables>
 constexpr program program_of(const Tables& t, const program_counts& n) {
-  auto const first = [](const auto& table, int count) {
+  const auto first = [](const auto& table, int count) {
     using T = std::remove_cvref_t<decltype(table[0])>;
     return array_view<T>{&table[0], static_cast<std::size_t>(count)};
   };
@@ -104,7 +104,7 @@ inline constexpr program_builder built_program = build_program(Unit::g.unpack())
 template <class Unit>
 constexpr auto tables() {
 #if defined(__clang__)
-  constexpr program_builder const& d = built_program<Unit>;
+  constexpr const program_builder& d = built_program<Unit>;
 #else
   constexpr program_builder d = build_program(Unit::g.unpack());
 #endif

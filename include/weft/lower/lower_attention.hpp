@@ -13,18 +13,18 @@ constexpr kernels::dropout_params dropout_params_of(const node& numbers) {
 
 // Lowers node `id`: the attention `forward` itself, or its adjoint.
 constexpr void lower_attention(lowering& ctx, int id, int forward) {
-  node const& n = ctx.g.nodes[id];
-  attention_axes const axes = attention_axes_of(ctx.g, n);
-  axis_info const *const query = axes.query, *const key = axes.key, *const depth = axes.depth,
+  const node& n = ctx.g.nodes[id];
+  const attention_axes axes = attention_axes_of(ctx.g, n);
+  const axis_info *const query = axes.query, *const key = axes.key, *const depth = axes.depth,
                          *const value = axes.value, *const distance = axes.distance;
-  axis_list const& loops = axes.batch;  // then query, key, depth and value
+  const axis_list& loops = axes.batch;  // then query, key, depth and value
   // The axes of an operand in the last four loops; null where it has none.
   struct own_axes {
-    axis_info const* at[4];
+    const axis_info* at[4];
   };
   instruction& s = ctx.emit(n.kind == op::attention ? kernel::attention : kernel::attention_adjoint,
                             n.kind, id, loops);
-  for (axis_info const* axis : {query, key, depth, value})
+  for (const axis_info* axis : {query, key, depth, value})
     s.extent[s.loops++] = axis ? ctx.extent(axis) : extent_ref{1, 0};
   s.scale = n.scale;
   s.scalar = soft_cap_of(n);
@@ -37,20 +37,20 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
   if (distance) a.distances = static_cast<std::int64_t>(distance->extent);
   // Sets an operand's strides in the loops. `own` says which axis belongs to which loop, since the
   // depth and the value axis may be the same.
-  auto const with_strides = [&](operand_ref r, const axis_list& has, const std::ptrdiff_t* stride,
+  const auto with_strides = [&](operand_ref r, const axis_list& has, const std::ptrdiff_t* stride,
                                 const own_axes& own) {
     for (int l = 0; l < max_rank; ++l) r.stride[l] = 0;
     for (int l = 0; l < s.loops; ++l) {
-      axis_info const* const axis = l < loops.count ? loops.at[l] : own.at[l - loops.count];
-      if (int const at = axis ? has.find(axis) : -1; at >= 0) r.stride[l] = stride[at];
+      const axis_info* const axis = l < loops.count ? loops.at[l] : own.at[l - loops.count];
+      if (const int at = axis ? has.find(axis) : -1; at >= 0) r.stride[l] = stride[at];
     }
     return r;
   };
-  auto const operand = [&](int node, const own_axes& own) {
-    axis_list const& has = ctx.g.nodes[node].axes;
+  const auto operand = [&](int node, const own_axes& own) {
+    const axis_list& has = ctx.g.nodes[node].axes;
     return with_strides(ctx.place(node, has), has, ctx.p.of[node].stride, own);
   };
-  auto const at_offset = [&](int node, std::size_t offset, const axis_list& has,
+  const auto at_offset = [&](int node, std::size_t offset, const axis_list& has,
                              const own_axes& own) {  // a further result of a node; offset in bytes
     std::ptrdiff_t stride[max_rank]{};
     row_major(stride, has);
@@ -59,36 +59,36 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
     r.type = dtype::float32;
     return with_strides(r, has, stride, own);
   };
-  own_axes const of_query{query, nullptr, depth, nullptr}, of_key{nullptr, key, depth, nullptr},
+  const own_axes of_query{query, nullptr, depth, nullptr}, of_key{nullptr, key, depth, nullptr},
       of_value{nullptr, key, nullptr, value}, of_result{query, nullptr, nullptr, value},
       of_scores{query, key, nullptr, nullptr}, of_table{query, distance, nullptr, nullptr};
   a.query = operand(n.operand[0], of_query);
   a.key = operand(n.operand[1], of_key);
   a.value = operand(n.operand[2], of_value);
-  auto const option = [&](attention_option what, const own_axes& own, operand_ref& to) {
+  const auto option = [&](attention_option what, const own_axes& own, operand_ref& to) {
     if (has_option(n, what)) to = operand(find_option(n, what), own);
     return has_option(n, what);
   };
   a.has_mask = option(attention_option::mask, of_scores, a.mask);
   a.has_bias = option(attention_option::bias, of_scores, a.bias);
   a.has_offset = option(attention_option::offset, {}, a.offset);
-  own_axes const of_queries{query, nullptr, nullptr, nullptr};
+  const own_axes of_queries{query, nullptr, nullptr, nullptr};
   a.has_begins = option(attention_option::begins, of_queries, a.begins);
   a.has_lengths = option(attention_option::lengths, of_queries, a.lengths);
   a.has_relative = option(attention_option::relative, of_table, a.relative);
   a.has_sink = option(attention_option::sink, of_queries, a.sink);
   if (option(attention_option::dropout, of_scores, a.numbers))
     a.drop = dropout_params_of(ctx.g.nodes[find_option(n, attention_option::dropout)]);
-  node const& f = ctx.g.nodes[forward];
+  const node& f = ctx.g.nodes[forward];
   a.result = operand(forward, of_result);
   a.statistics = at_offset(forward, statistics_offset(f), attention_rows(f), {query});
   ctx.add_operand(s, a.result);
   if (id == forward) return;
   a.g = operand(n.operand[4], of_result);
-  attention_parts const parts = parts_of(n);
+  const attention_parts parts = parts_of(n);
   int part = 0;
-  auto const gradient = [&](const own_axes& own) {
-    axis_list const& has = ctx.g.nodes[parts.of[part]].axes;
+  const auto gradient = [&](const own_axes& own) {
+    const axis_list& has = ctx.g.nodes[parts.of[part]].axes;
     return at_offset(id, part_offset(ctx.g, n, part++), has, own);
   };
   a.query_gradient = s.operand[0] = gradient(of_query);

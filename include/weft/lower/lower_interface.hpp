@@ -18,14 +18,14 @@ constexpr bool is_same(const index_check& a, const index_check& b, int rank) {
 // The check of an input that is, through views, the operand of n that holds indices or lengths. Of
 // what is cut off by slices nothing is asked.
 constexpr void check_indices(lowering& ctx, const node& n) {
-  bool const is_within = n.kind == op::within;
-  axis_info const* const axis = is_within ? bounding_axis(n) : indexed_axis(n);
+  const bool is_within = n.kind == op::within;
+  const axis_info* const axis = is_within ? bounding_axis(n) : indexed_axis(n);
   const node* at = &ctx.g.nodes[n.operand[is_within ? 0 : place_of_indices(n)]];
   index_check check{};
   axis_list used = at->axes;  // of the part, in the order of the input's axes
   bool whole = false;
   for (; is_view(at->kind); at = &ctx.g.nodes[at->operand[0]]) {
-    bool const is_slice = at->kind == op::slice && slice_axes(*at).count == 1;
+    const bool is_slice = at->kind == op::slice && slice_axes(*at).count == 1;
     whole = whole || !(is_slice || at->kind == op::rename || at->kind == op::within);
     if (is_slice && !whole)
       check.first[ctx.g.nodes[at->operand[0]].axes.find(sliced_axis(*at))] +=
@@ -49,7 +49,7 @@ constexpr void check_indices(lowering& ctx, const node& n) {
 
 constexpr void lower_interface(lowering& ctx) {
   for (int i = 0; i < ctx.g.input_count; ++i) {
-    node const& n = ctx.g.nodes[ctx.g.inputs[i].node];
+    const node& n = ctx.g.nodes[ctx.g.inputs[i].node];
     input_ref& r = ctx.d.inputs[ctx.d.count.inputs++];
     r.name = ctx.intern(ctx.g.name(ctx.g.inputs[i].name));
     r.type = n.type;
@@ -60,10 +60,10 @@ constexpr void lower_interface(lowering& ctx) {
     }
   }
   for (int i = 0; i < ctx.g.count; ++i)
-    if (node const& n = ctx.g.nodes[i]; place_of_indices(n) >= 0 || n.kind == op::within)
+    if (const node& n = ctx.g.nodes[i]; place_of_indices(n) >= 0 || n.kind == op::within)
       check_indices(ctx, n);
   for (int i = 0; i < ctx.g.parameter_count; ++i) {
-    axis_list const& axes = ctx.g.nodes[ctx.g.parameters[i].node].axes;
+    const axis_list& axes = ctx.g.nodes[ctx.g.parameters[i].node].axes;
     parameter_ref& r = ctx.d.parameters[ctx.d.count.parameters++];
     r.name = ctx.intern(ctx.g.name(ctx.g.parameters[i].name));
     r.init = ctx.g.parameters[i].init;
@@ -73,7 +73,7 @@ constexpr void lower_interface(lowering& ctx) {
     r.size = axes.extent();
   }
   for (int i = 0; i < ctx.g.state_count; ++i) {
-    node const& n = ctx.g.nodes[ctx.g.states[i].node];
+    const node& n = ctx.g.nodes[ctx.g.states[i].node];
     state_ref& r = ctx.d.states[ctx.d.count.states++];
     r.name = ctx.intern(ctx.g.name(ctx.g.states[i].name));
     r.type = n.type;
@@ -85,7 +85,7 @@ constexpr void lower_interface(lowering& ctx) {
   for (int i = 0; i < ctx.g.output_count; ++i) {
     if (ctx.g.outputs[i].kind == role::gradient) ctx.d.gradient_bytes = ctx.p.parameter_bytes;
     if (ctx.g.outputs[i].kind != role::result) continue;
-    node const& n = ctx.g.nodes[ctx.g.outputs[i].node];
+    const node& n = ctx.g.nodes[ctx.g.outputs[i].node];
     result_ref& r = ctx.d.results[ctx.d.count.results++];
     r.name = ctx.intern(ctx.g.name(ctx.g.outputs[i].name));
     r.rank = n.axes.count;
@@ -100,7 +100,7 @@ constexpr void lower_interface(lowering& ctx) {
 
 constexpr void lower_rules(lowering& ctx) {
   for (int i = 0; i < ctx.g.rule_count; ++i) {
-    length_rule const& from = ctx.g.rules[i];
+    const length_rule& from = ctx.g.rules[i];
     length_rule_ref& r = ctx.d.rules[ctx.d.count.rules++];
     r = {ctx.slot(from.target), 0, {}, from.add, from.multiply, from.divide, from.rounds_down};
     for (int s = 0; s < from.sources.count; ++s)
@@ -111,10 +111,10 @@ constexpr void lower_rules(lowering& ctx) {
 // The smallest lengths with which slices of a fixed extent or start lie inside their operands.
 constexpr void require_lengths(lowering& ctx) {
   for (int i = 0; i < ctx.g.count; ++i) {
-    node const& n = ctx.g.nodes[i];
+    const node& n = ctx.g.nodes[i];
     if (n.kind != op::slice || !sliced_axis(n)->bounded || slice_axes(n).count > 1) continue;
-    axis_info const* const to = n.axes.at[ctx.g.nodes[n.operand[0]].axes.find(sliced_axis(n))];
-    std::size_t const least =
+    const axis_info* const to = n.axes.at[ctx.g.nodes[n.operand[0]].axes.find(sliced_axis(n))];
+    const std::size_t least =
         static_cast<std::size_t>(slice_offset(n)) + (to->bounded ? 0 : to->extent);
     if (least > 0)
       ctx.d.requirements[ctx.d.count.requirements++] = {ctx.slot(sliced_axis(n)), least};
@@ -123,7 +123,7 @@ constexpr void require_lengths(lowering& ctx) {
 
 // The gradient of a parameter: at the parameter's offset, row-major.
 constexpr operand_ref gradient_of(lowering& ctx, const output& o) {
-  node const& n = ctx.g.nodes[o.node];
+  const node& n = ctx.g.nodes[o.node];
   operand_ref r{};
   r.where = block::gradients;
   r.offset = ctx.p.parameter_offset[o.leaf];
@@ -135,9 +135,9 @@ constexpr operand_ref gradient_of(lowering& ctx, const output& o) {
 // and beyond them the gradient is 0.
 constexpr void clear_gradients(lowering& ctx) {
   for (int i = 0; i < ctx.g.output_count; ++i) {
-    output const& o = ctx.g.outputs[i];
+    const output& o = ctx.g.outputs[i];
     if (o.kind != role::gradient) continue;
-    node const& n = ctx.g.nodes[o.node];
+    const node& n = ctx.g.nodes[o.node];
     if (!n.axes.bounded()) continue;
     instruction& s = ctx.emit(kernel::zero, op::copy, o.node, n.axes);
     for (int l = 0; l < s.loops; ++l) s.extent[l].length = 0;
@@ -147,11 +147,11 @@ constexpr void clear_gradients(lowering& ctx) {
 
 constexpr void copy_gradients(lowering& ctx) {
   for (int i = 0; i < ctx.g.output_count; ++i) {
-    output const& o = ctx.g.outputs[i];
+    const output& o = ctx.g.outputs[i];
     if (o.kind != role::gradient) continue;
-    layout const& l = ctx.p.of[o.node];
+    const layout& l = ctx.p.of[o.node];
     if (l.where == block::gradients && l.offset == ctx.p.parameter_offset[o.leaf]) continue;
-    node const& n = ctx.g.nodes[o.node];
+    const node& n = ctx.g.nodes[o.node];
     instruction& s = ctx.emit(kernel::elementwise, op::copy, o.node, n.axes);
     ctx.add_operand(s, gradient_of(ctx, o));
     ctx.add_operand(s, ctx.place(o.node, n.axes));
@@ -161,9 +161,9 @@ constexpr void copy_gradients(lowering& ctx) {
 // Copies the new values of states that were not computed in place.
 constexpr void store_states(lowering& ctx) {
   for (int i = 0; i < ctx.g.output_count; ++i) {
-    output const& o = ctx.g.outputs[i];
+    const output& o = ctx.g.outputs[i];
     if (o.kind != role::update || ctx.same_place(o.node, ctx.g.states[o.leaf].node)) continue;
-    axis_list const& axes = ctx.g.nodes[o.node].axes;
+    const axis_list& axes = ctx.g.nodes[o.node].axes;
     instruction& s = ctx.emit(kernel::elementwise, op::copy, o.node, axes);
     ctx.add_operand(s, ctx.place(ctx.g.states[o.leaf].node, axes));
     ctx.add_operand(s, ctx.place(o.node, axes));

@@ -17,8 +17,8 @@ namespace weft::detail {
 
 // Reduces the partial sums of a normalisation's adjoint.
 constexpr void lower_norm_parameter_gradient(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
-  node const& adjoint = ctx.g.nodes[n.operand[0]];
+  const node& n = ctx.g.nodes[id];
+  const node& adjoint = ctx.g.nodes[n.operand[0]];
   instruction& s = ctx.emit(kernel::reduce, op::sum, id, n.axes);
   s.extent[s.loops] = {partial_count(adjoint), 0};
   s.over = 1u << s.loops;
@@ -37,22 +37,22 @@ constexpr unsigned loops_from(const axis_list& loops, int from) {
 }
 
 constexpr void lower_elementwise(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
+  const node& n = ctx.g.nodes[id];
   instruction& s = ctx.emit(kernel::elementwise, n.kind, id, n.axes);
-  fusion_group const c = fusion_group_of(ctx.g, id);
+  const fusion_group c = fusion_group_of(ctx.g, id);
   if (c.count == 1 && n.kind != op::dropout) return ctx.add_all(s, id, n.axes);
   ctx.add_operand(s, ctx.place(id, n.axes));
   for (int i = 0; i < c.input_count; ++i) ctx.add_operand(s, ctx.place(c.inputs[i], n.axes));
   s.first_fused = ctx.d.count.fused_ops;
   s.fused_count = static_cast<std::int8_t>(c.count);
   for (int i = 0; i < c.count; ++i) {
-    node const& m = ctx.g.nodes[c.nodes[i]];
+    const node& m = ctx.g.nodes[c.nodes[i]];
     kernels::fused_op& l = ctx.d.fused_ops[ctx.d.count.fused_ops++];
     l.kind = m.kind;
     l.type = m.type;
     if (m.kind == op::dropout) l.drop = dropout_params_of(ctx.g.nodes[m.operand[1]]);
     for (int j = 0; j < m.operands; ++j) {
-      int const input = c.find_input(m.operand[j]);
+      const int input = c.find_input(m.operand[j]);
       l.from[j] = static_cast<std::int8_t>(
           input >= 0 ? input : max_fused_inputs + c.find_node(m.operand[j]));
     }
@@ -62,11 +62,11 @@ constexpr void lower_elementwise(lowering& ctx, int id) {
 // Operands of a gather or scatter_add that indexes an axis of the node `table`.
 constexpr void lower_indexed(lowering& ctx, instruction& s, int id, int table,
                              const axis_list& loops) {
-  axis_info const* const axis = indexed_axis(ctx.g.nodes[id]);
+  const axis_info* const axis = indexed_axis(ctx.g.nodes[id]);
   s.axis = ctx.extent(axis);
   s.axis_stride = ctx.p.of[table].stride[ctx.g.nodes[table].axes.find(axis)];
   ctx.add_all(s, id, loops);
-  node const& n = ctx.g.nodes[id];
+  const node& n = ctx.g.nodes[id];
   if (refuses_indices(n) && !is_part_of_input(ctx.g, n.operand[place_of_indices(n)]))
     ctx.add_check(s, checked_as::index, axis);
 }
@@ -74,24 +74,24 @@ constexpr void lower_indexed(lowering& ctx, instruction& s, int id, int table,
 // A loop over the pairs; in operands with the rotated axis its stride is the distance from one pair
 // to the next.
 constexpr void lower_rotation(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
-  axis_info const *const numbers = rotated_axis(n), *const pairs = axis_of_pairs(n);
+  const node& n = ctx.g.nodes[id];
+  const axis_info *const numbers = rotated_axis(n), *const pairs = axis_of_pairs(n);
   axis_list loops = n.axes;
-  if (int const at = loops.find(numbers); at >= 0) loops.at[at] = pairs;
-  int const row = loops.find(pairs);
+  if (const int at = loops.find(numbers); at >= 0) loops.at[at] = pairs;
+  const int row = loops.find(pairs);
   instruction& s =
       ctx.emit(n.kind == op::rotate ? kernel::rotate : kernel::rotate_adjoint, n.kind, id, loops);
   s.over = 1u << row;
   s.scalar = rotation_factor(n);
   s.axis = ctx.extent(numbers);
-  pair_steps const along = pair_steps_of(n);
+  const pair_steps along = pair_steps_of(n);
   s.axis_stride = static_cast<std::ptrdiff_t>(along.partner);
-  auto const add = [&](int node) {
+  const auto add = [&](int node) {
     operand_ref r = ctx.place(node, loops);
     // The kernel takes a partner distance of 1 for interleaved pairs, whose stride is 2; a single
     // half-split pair has that distance, too.
-    auto const next = static_cast<std::ptrdiff_t>(along.partner == 1 ? 2 : along.next);
-    if (int const at = ctx.g.nodes[node].axes.find(numbers); at >= 0)
+    const auto next = static_cast<std::ptrdiff_t>(along.partner == 1 ? 2 : along.next);
+    if (const int at = ctx.g.nodes[node].axes.find(numbers); at >= 0)
       r.stride[row] = ctx.p.of[node].stride[at] * next;
     ctx.add_operand(s, r);
   };
@@ -100,19 +100,19 @@ constexpr void lower_rotation(lowering& ctx, int id) {
 }
 
 constexpr void lower_constant(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
-  std::uint32_t const bits =
+  const node& n = ctx.g.nodes[id];
+  const std::uint32_t bits =
       n.type == dtype::float32 ? std::bit_cast<std::uint32_t>(static_cast<float>(constant_value(n)))
       : n.type == dtype::int32
           ? static_cast<std::uint32_t>(static_cast<std::int32_t>(constant_value(n)))
       : n.type == dtype::bfloat16 ? bfloat16(static_cast<float>(constant_value(n))).bits
                                   : static_cast<std::uint32_t>(constant_value(n) != 0);
-  auto const raw = std::bit_cast<std::array<std::byte, 4>>(bits);
+  const auto raw = std::bit_cast<std::array<std::byte, 4>>(bits);
   for (std::size_t i = 0; i < 4; ++i) ctx.d.constants[ctx.p.of[id].offset + i] = raw[i];
 }
 
 constexpr void lower_reduction(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
+  const node& n = ctx.g.nodes[id];
   axis_list loops = n.axes;
   ctx.push_new(loops, ctx.g.nodes[n.operand[0]].axes);
   instruction& s = ctx.emit(kernel::reduce, n.kind, id, loops);
@@ -121,11 +121,11 @@ constexpr void lower_reduction(lowering& ctx, int id) {
 }
 
 constexpr void lower_rowwise(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
+  const node& n = ctx.g.nodes[id];
   instruction& s = ctx.emit(kernel::rowwise, n.kind, id, n.axes);
   s.scalar = epsilon_of(n);
   s.scale = n.scale;
-  axis_list const& row = row_axes(n);
+  const axis_list& row = row_axes(n);
   for (int a = 0; a < row.count; ++a) s.over |= 1u << n.axes.find(row.at[a]);
   if (has_partial_sums(n)) {
     s.axis = {partial_count(n), 0};
@@ -135,7 +135,7 @@ constexpr void lower_rowwise(lowering& ctx, int id) {
 }
 
 constexpr void lower_dot(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
+  const node& n = ctx.g.nodes[id];
   axis_list loops = n.axes;
   ctx.push_new(loops, ctx.g.nodes[n.operand[0]].axes);
   ctx.push_new(loops, ctx.g.nodes[n.operand[1]].axes);
@@ -146,21 +146,21 @@ constexpr void lower_dot(lowering& ctx, int id) {
 }
 
 constexpr void lower_gather(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
+  const node& n = ctx.g.nodes[id];
   lower_indexed(ctx, ctx.emit(kernel::gather, n.kind, id, n.axes), id, n.operand[0], n.axes);
 }
 constexpr void lower_scatter_add(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
-  axis_list const loops = ctx.g.nodes[n.operand[0]].axes;
+  const node& n = ctx.g.nodes[id];
+  const axis_list loops = ctx.g.nodes[n.operand[0]].axes;
   lower_indexed(ctx, ctx.emit(kernel::scatter_add, n.kind, id, loops), id, id, loops);
 }
 
 constexpr void lower_positions(lowering& ctx, int id) {
-  axis_list const& axes = ctx.g.nodes[id].axes;
+  const axis_list& axes = ctx.g.nodes[id].axes;
   ctx.add_all(ctx.emit(kernel::positions, op::positions, id, axes), id, axes);
 }
 constexpr void lower_length(lowering& ctx, int id) {
-  axis_list const& loops = multiplied_axes(ctx.g.nodes[id]);
+  const axis_list& loops = multiplied_axes(ctx.g.nodes[id]);
   ctx.add_all(ctx.emit(kernel::length, op::length, id, loops), id, loops);
 }
 

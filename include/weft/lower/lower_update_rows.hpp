@@ -12,20 +12,20 @@ constexpr const node& root_of_number(const graph& g, int id) {
   return g.nodes[id];
 }
 constexpr bool is_known_before_run(const graph& g, int id) {
-  op const kind = root_of_number(g, id).kind;
+  const op kind = root_of_number(g, id).kind;
   return kind == op::input || kind == op::state;
 }
 
 // Node `id` in `loops`, if the host knows it before a run: an input or a state.
 constexpr host_scalar number_before_run(lowering& ctx, int id, const axis_list& loops) {
   host_scalar k{};
-  axis_list const& axes = ctx.g.nodes[id].axes;
+  const axis_list& axes = ctx.g.nodes[id].axes;
   if (!is_known_before_run(ctx.g, id)) return k;
-  node const& n = root_of_number(ctx.g, id);
-  bool const is_input = n.kind == op::input;
+  const node& n = root_of_number(ctx.g, id);
+  const bool is_input = n.kind == op::input;
   k.is_known = true;
   k.input = static_cast<std::int16_t>(is_input ? n.leaf : -1);
-  operand_ref const r = ctx.place(id, loops);
+  const operand_ref r = ctx.place(id, loops);
   k.offset = is_input ? 0 : r.offset;
   for (int l = 0; l < loops.count; ++l) {
     k.axis[l] = static_cast<std::int8_t>(axes.find(loops.at[l]));
@@ -38,15 +38,15 @@ constexpr host_scalar number_before_run(lowering& ctx, int id, const axis_list& 
 // Adds the bounds check of an update, as far as its start and count are known before a run; one
 // check for all updates with the same start, count and axes.
 constexpr void require_room(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
-  auto const at_the_same_places = [&](const node& m) {
+  const node& n = ctx.g.nodes[id];
+  const auto at_the_same_places = [&](const node& m) {
     return m.kind == op::update_rows && m.operands == n.operands && m.operand[2] == n.operand[2] &&
            m.operand[3] == n.operand[3] && updated_axis(m) == updated_axis(n) &&
            axis_of_rows(m) == axis_of_rows(n);
   };
   for (int i = 0; i < id; ++i)
     if (at_the_same_places(ctx.g.nodes[i])) return;
-  auto const axes_of = [&](int j) {
+  const auto axes_of = [&](int j) {
     return j < n.operands ? ctx.g.nodes[n.operand[j]].axes : axis_list{};
   };
   axis_list loops = axes_of(2);
@@ -69,8 +69,8 @@ constexpr void require_room(lowering& ctx, int id) {
 
 // Copies the buffer, unless it is updated in place, then writes the rows.
 constexpr void lower_update_rows(lowering& ctx, int id) {
-  node const& n = ctx.g.nodes[id];
-  axis_info const* const into = updated_axis(n);
+  const node& n = ctx.g.nodes[id];
+  const axis_info* const into = updated_axis(n);
   if (!ctx.same_place(id, n.operand[0])) {
     instruction& copy = ctx.emit(kernel::elementwise, op::copy, id, n.axes);
     ctx.add_operand(copy, ctx.place(id, n.axes));

@@ -40,8 +40,8 @@ struct lowering {
       refuse(model_fault::names);
       return {};
     }
-    name_ref const r{d.count.text, static_cast<int>(s.size())};
-    for (char const c : s) d.text[d.count.text++] = c;
+    const name_ref r{d.count.text, static_cast<int>(s.size())};
+    for (const char c : s) d.text[d.count.text++] = c;
     return r;
   }
 
@@ -61,15 +61,15 @@ struct lowering {
 
   // Node `id` as an operand of loops over `axes`, with stride 0 for those that it does not have.
   constexpr operand_ref place(int id, const axis_list& axes) {
-    layout const& l = p.of[id];
-    node const& n = g.nodes[id];
+    const layout& l = p.of[id];
+    const node& n = g.nodes[id];
     operand_ref r{};
     r.where = l.where;
     r.leaf = static_cast<std::int16_t>(l.leaf);
     r.type = n.type;
     r.offset = l.offset;
     for (int a = 0; a < axes.count; ++a)
-      if (int const at = n.axes.find(axes.at[a]); at >= 0) r.stride[a] = l.stride[at];
+      if (const int at = n.axes.find(axes.at[a]); at >= 0) r.stride[a] = l.stride[at];
     for (int s = 0; s < l.shift_count; ++s) add_shift(r, l.shifts[s].length, l.shifts[s].stride);
     return r;
   }
@@ -124,8 +124,8 @@ struct lowering {
   }
 
   constexpr bool same_place(int a, int b) const {
-    layout const& x = p.of[a];
-    layout const& y = p.of[b];
+    const layout& x = p.of[a];
+    const layout& y = p.of[b];
     return x.where == y.where && x.leaf == y.leaf && x.offset == y.offset;
   }
 };

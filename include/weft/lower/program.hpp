@@ -126,7 +126,7 @@ namespace detail {
 
 template <class Tables>
 constexpr bool computes_indices(const Tables& tables) {
-  for (index_check const& check : tables.index_checks)
+  for (const index_check& check : tables.index_checks)
     if (check.input < 0) return true;
   return false;
 }

@@ -29,11 +29,11 @@ enum class loss_fault { none, missing, axes, elements, states };
 
 template <model_like Model, fixed_string Loss>
 constexpr loss_fault fault_of_loss() {
-  auto const& g = traced_graph<Model>;
+  const auto& g = traced_graph<Model>;
   if (g.rejected) return loss_fault::none;
-  int const loss = find_output(g, Loss.view());
+  const int loss = find_output(g, Loss.view());
   if (loss < 0) return loss_fault::missing;
-  node const& n = g.nodes[g.outputs[loss].node];
+  const node& n = g.nodes[g.outputs[loss].node];
   if (n.axes.count > 0) return loss_fault::axes;
   if (n.type != dtype::float32) return loss_fault::elements;
   if (g.state_count > 0 && keep_outputs(g.unpack(), Loss.view()).state_count > 0)
@@ -57,7 +57,7 @@ constexpr bool nothing_to_train() {
 // The named results, or all if none is named, without dropout.
 template <model_like Model, fixed_string... Results>
 struct inference {
-  static constexpr auto const& pipeline = inference_passes;
+  static constexpr const auto& pipeline = inference_passes;
   // The graph after the passes up to the last one of this name; without a name, after all.
   static constexpr graph after(std::string_view pass = {}) {
     return run_passes(keep_outputs(traced_graph<Model>.unpack(), Results.view()...),
@@ -72,7 +72,7 @@ struct inference {
 // The same with dropout.
 template <model_like Model, fixed_string... Results>
 struct sampling {
-  static constexpr auto const& pipeline = sampling_passes;
+  static constexpr const auto& pipeline = sampling_passes;
   static constexpr graph after(std::string_view pass = {}) {
     return run_passes(keep_outputs(traced_graph<Model>.unpack(), Results.view()...),
                       sampling_passes, pass);
@@ -86,7 +86,7 @@ struct sampling {
 // A scalar result with dropout, and its gradients with respect to all parameters.
 template <model_like Model, fixed_string Loss>
 struct training {
-  static constexpr auto const& pipeline = training_passes;
+  static constexpr const auto& pipeline = training_passes;
   static constexpr graph after(std::string_view pass = {}) {
     return run_passes(keep_outputs(traced_graph<Model>.unpack(), Loss.view()), training_passes,
                       pass);

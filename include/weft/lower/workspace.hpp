@@ -15,7 +15,7 @@ namespace weft::detail {
 constexpr std::size_t scratch_of(lowering& ctx, const instruction& s) {
   if (s.run != kernel::attention && s.run != kernel::attention_adjoint)
     return kernels::scratch_bytes(call_at_bounds(s));
-  kernels::attention_call const c = call_at_bounds(s, ctx.d.attentions[s.attention]);
+  const kernels::attention_call c = call_at_bounds(s, ctx.d.attentions[s.attention]);
   return s.run == kernel::attention ? kernels::attention_scratch_bytes(c)
                                     : kernels::attention_adjoint_scratch_bytes(c);
 }
@@ -23,7 +23,7 @@ constexpr std::size_t scratch_of(lowering& ctx, const instruction& s) {
 constexpr void assign_scratch(lowering& ctx) {
   std::size_t scratch = 0;
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
-    std::size_t const b = scratch_of(ctx, ctx.d.instructions[i]);
+    const std::size_t b = scratch_of(ctx, ctx.d.instructions[i]);
     if (scratch < b) scratch = b;
   }
   ctx.d.scratch_offset = ctx.p.workspace_bytes;
@@ -44,15 +44,15 @@ constexpr void assign_packed_parameters(lowering& ctx) {
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     instruction& s = ctx.d.instructions[i];
     if (s.run != kernel::dot) continue;
-    kernels::call const c = call_at_bounds(s);
-    operand_ref const& columns = s.operand[kernels::rhs_operand(c)];
+    const kernels::call c = call_at_bounds(s);
+    const operand_ref& columns = s.operand[kernels::rhs_operand(c)];
     bool pack =
         columns.where == block::parameters && columns.shift_count == 0 && kernels::can_be_packed(c);
     for (int l = 0; l < s.loops; ++l)
       pack = pack && (columns.stride[l] == 0 || s.extent[l].fixed());
     if (!pack) continue;
     // Half of every offset, which bfloat16 uses, is aligned too.
-    std::size_t const bytes =
+    const std::size_t bytes =
         kernels::round_up(kernels::packed_bytes(c, precision::float32), 2 * alignment);
     s.packed = next[columns.leaf];
     next[columns.leaf] += bytes;
@@ -74,10 +74,10 @@ struct loops_of_matrix {
 };
 constexpr loops_of_matrix loops_of(const instruction& s, int o, const parameter_ref& p) {
   loops_of_matrix found;
-  operand_ref const& r = s.operand[o];
+  const operand_ref& r = s.operand[o];
   if (p.rank != 2 || p.extent[0] < 2 || p.extent[1] < 2 || r.offset != 0 || r.shift_count > 0)
     return found;
-  auto const is = [&](int l, std::size_t stride, std::size_t extent) {
+  const auto is = [&](int l, std::size_t stride, std::size_t extent) {
     return r.stride[l] == static_cast<std::ptrdiff_t>(stride) && s.extent[l].fixed() &&
            s.extent[l].most == extent;
   };
@@ -95,14 +95,14 @@ constexpr loops_of_matrix loops_of(const instruction& s, int o, const parameter_
 
 // Whether a contraction packs the parameter, its operand `o`, with its rows as columns.
 constexpr bool packs_rows(const instruction& s, int o, const parameter_ref& p) {
-  loops_of_matrix const l = loops_of(s, o, p);
+  const loops_of_matrix l = loops_of(s, o, p);
   return l.rows >= 0 && l.columns >= 0 && s.operand[0].stride[l.rows] != 0 &&
          s.operand[0].stride[l.columns] == 0;
 }
 
 // Whether a gather reads rows of the whole parameter.
 constexpr bool gathers_rows(const instruction& s, const parameter_ref& p) {
-  loops_of_matrix const l = loops_of(s, 1, p);
+  const loops_of_matrix l = loops_of(s, 1, p);
   return l.rows < 0 && l.columns >= 0 && s.axis.fixed() && s.axis.most == p.extent[0] &&
          s.axis_stride == static_cast<std::ptrdiff_t>(p.extent[1]);
 }
@@ -111,30 +111,30 @@ constexpr bool gathers_rows(const instruction& s, const parameter_ref& p) {
 constexpr void find_uses_of_parameters(lowering& ctx) {
   parameter_ref* const all = ctx.d.parameters;
   for (int i = 0; i < ctx.d.count.parameters; ++i) all[i].rows_packed_by = -1;
-  auto const is_parameter = [](const operand_ref& r) { return r.where == block::parameters; };
+  const auto is_parameter = [](const operand_ref& r) { return r.where == block::parameters; };
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
-    instruction const& s = ctx.d.instructions[i];
+    const instruction& s = ctx.d.instructions[i];
     if (s.packed == not_packed) continue;
-    int const o = kernels::rhs_operand(call_at_bounds(s));
+    const int o = kernels::rhs_operand(call_at_bounds(s));
     parameter_ref& p = all[s.operand[o].leaf];
     if (p.rows_packed_by < 0 && packs_rows(s, o, p)) p.rows_packed_by = i;
   }
-  auto const reads = [&](const operand_ref& r) {
+  const auto reads = [&](const operand_ref& r) {
     if (is_parameter(r)) all[r.leaf].read_as_floats = true;
   };
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
-    instruction const& s = ctx.d.instructions[i];
-    int const packed = s.packed == not_packed ? -1 : kernels::rhs_operand(call_at_bounds(s));
+    const instruction& s = ctx.d.instructions[i];
+    const int packed = s.packed == not_packed ? -1 : kernels::rhs_operand(call_at_bounds(s));
     for (int o = 1; o < s.operands; ++o) {
-      operand_ref const& r = s.operand[o];
+      const operand_ref& r = s.operand[o];
       if (o == packed || !is_parameter(r)) continue;
-      bool const of_packed = s.run == kernel::gather && o == 1 && all[r.leaf].rows_packed_by >= 0 &&
+      const bool of_packed = s.run == kernel::gather && o == 1 && all[r.leaf].rows_packed_by >= 0 &&
                              gathers_rows(s, all[r.leaf]);
       if (!of_packed) reads(r);
     }
     if (s.run != kernel::attention && s.run != kernel::attention_adjoint) continue;
-    attention_ref const& a = ctx.d.attentions[s.attention];
-    for (operand_ref const* r : {&a.query, &a.key, &a.value, &a.mask, &a.bias, &a.offset, &a.begins,
+    const attention_ref& a = ctx.d.attentions[s.attention];
+    for (const operand_ref* r : {&a.query, &a.key, &a.value, &a.mask, &a.bias, &a.offset, &a.begins,
                                  &a.lengths, &a.relative, &a.sink, &a.g})
       reads(*r);
   }

@@ -22,7 +22,7 @@ struct batch_axis {
 
   // Which axis of an input it is; -1: none.
   static constexpr int of(int input) {
-    auto const& axes = Source::g.nodes[Source::g.inputs[input].node].axes;
+    const auto& axes = Source::g.nodes[Source::g.inputs[input].node].axes;
     for (int a = 0; a < axes.count; ++a)
       if (axes.at[a]->length_axis() == info_of<Batch>.length_axis()) return a;
     return -1;
@@ -39,9 +39,9 @@ struct batch_axis {
     std::size_t n = 0;
     int from = -1;
     for (int i = 0; i < Source::g.input_count; ++i) {
-      int const axis = of(i);
+      const int axis = of(i);
       if (axis < 0) continue;
-      std::size_t const length =
+      const std::size_t length =
           bound[static_cast<std::size_t>(i)].length[static_cast<std::size_t>(axis)];
       if (from >= 0 && length != n)
         throw error("argument '" + name(i) + "': axis " + std::string(info_of<Batch>.name) +
@@ -56,10 +56,10 @@ struct batch_axis {
   // The arguments for the examples [begin, begin + size).
   static arguments slices(arguments bound, std::size_t begin, std::size_t size) {
     for (int i = 0; i < Source::g.input_count; ++i) {
-      int const axis = of(i);
+      const int axis = of(i);
       if (axis < 0) continue;
       binding& b = bound[static_cast<std::size_t>(i)];
-      auto const a = static_cast<std::size_t>(axis);
+      const auto a = static_cast<std::size_t>(axis);
       b.data = static_cast<const std::byte*>(b.data) + static_cast<std::ptrdiff_t>(begin) *
                                                            b.stride[a] *
                                                            bytes(code::program.inputs[i].type);

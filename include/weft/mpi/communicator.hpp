@@ -68,7 +68,7 @@ class communicator {
     std::vector<cell> cells(static_cast<std::size_t>(size_));
     gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(cells)));
     std::vector<T> gathered;
-    for (cell const& c : cells) gathered.push_back(c.value);
+    for (const cell& c : cells) gathered.push_back(c.value);
     return gathered;
   }
   // Returns where `failure` is empty on all ranks; else all throw the rank_error of the first rank

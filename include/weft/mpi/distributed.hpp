@@ -106,8 +106,8 @@ class distributed {
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float step(const Args&... args) {
-    engine::use const one(*trainer_.engine_);
-    float const loss = compute(args...);
+    const engine::use one(*trainer_.engine_);
+    const float loss = compute(args...);
     update_parameters();
     return loss;
   }
@@ -115,13 +115,13 @@ class distributed {
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float gradients(const Args&... args) {
-    engine::use const one(*trainer_.engine_);
+    const engine::use one(*trainer_.engine_);
     return compute(args...);
   }
   // Updates the parameters with the latest gradients, and counts a step. Throws weft::error on all
   // ranks where training_options::error_if_nonfinite says so.
   void apply() {
-    engine::use const one(*trainer_.engine_);
+    const engine::use one(*trainer_.engine_);
     update_parameters();
   }
 
@@ -184,10 +184,10 @@ class distributed {
   std::vector<detail::gradient_block> blocks() const {
     static constexpr auto finished = detail::finished_by(code::tables);
     std::vector<detail::gradient_block> all;
-    for (auto const& b : trainer_.blocks_) {
+    for (const auto& b : trainer_.blocks_) {
       int last = 0;
       for (std::size_t i = 0; i < finished.size(); ++i) {
-        std::size_t const begin = code::tables.parameters[i].offset / sizeof(float);
+        const std::size_t begin = code::tables.parameters[i].offset / sizeof(float);
         if (begin < b.begin + b.size && b.begin < begin + code::tables.parameters[i].size)
           last = std::max(last, finished[i]);
       }
@@ -197,7 +197,7 @@ class distributed {
   }
 
   void compare() const {
-    training_options const& o = trainer_.options_;
+    const training_options& o = trainer_.options_;
     // First, as another version may compare other things.
     detail::agreement version;
     version.add("another version of weft", detail::hash_of(detail::version()));
@@ -205,19 +205,19 @@ class distributed {
     detail::agreement same;
     same.add("another model", detail::hash_of(code::program));
     same.add("another optimizer, or a processor that computes it otherwise", probe());
-    std::array const numbers{o.clip_norm};
+    const std::array numbers{o.clip_norm};
     same.add("another clip_norm in its training_options", detail::hash_of(numbers));
     std::vector<double> factors;
     for (std::int64_t step = 0; step < 1 << 20; step += step / 2 + 1)
       factors.push_back(o.schedule ? o.schedule(step) : 1);
     same.add("another schedule in its training_options", detail::hash_of(factors));
-    std::array const seed{o.dropout_seed};
+    const std::array seed{o.dropout_seed};
     same.add("another dropout_seed in its training_options",
              detail::hash_of(std::as_bytes(std::span(seed))));
     std::string decays;
-    for (auto const& b : trainer_.blocks_) decays += b.decays ? 'd' : '-';
+    for (const auto& b : trainer_.blocks_) decays += b.decays ? 'd' : '-';
     same.add("other parameters that decay in its training_options", detail::hash_of(decays));
-    std::array const division{sharding_.shards, static_cast<int>(sharding_.divides_state)};
+    const std::array division{sharding_.shards, static_cast<int>(sharding_.divides_state)};
     same.add("other sharding_options", detail::hash_of(std::as_bytes(std::span(division))));
     same.check(ranks_);
     if (sharding_.shards < 1 || sharding_.shards > 1 << 20)
@@ -231,7 +231,7 @@ class distributed {
     std::vector<std::vector<float>> state(Optimizer::states, std::vector<float>(n));
     std::array<float*, Optimizer::states> states{};
     for (std::size_t s = 0; s < states.size(); ++s) states[s] = state[s].data();
-    kernels::table const& kernels = kernels::dispatch();
+    const kernels::table& kernels = kernels::dispatch();
     for (std::int64_t step = 1; step <= 2; ++step) {
       for (std::size_t i = 0; i < n; ++i) {
         parameters[i] += 1 / (1 + static_cast<float>(i));
@@ -243,7 +243,7 @@ class distributed {
           {.parameters = parameters, .gradients = gradients, .state = states, .step = step});
     }
     std::vector<double> all(parameters.begin(), parameters.end());
-    for (auto const& s : state) all.insert(all.end(), s.begin(), s.end());
+    for (const auto& s : state) all.insert(all.end(), s.begin(), s.end());
     all.push_back(kernels.sum_of_squares(gradients.data(), n));
     return detail::hash_of(all);
   }
@@ -257,14 +257,14 @@ class distributed {
 
   template <class... Args>
   float sum_over_shards(const Args&... args) {
-    detail::rounding_to_nearest const mode;
+    const detail::rounding_to_nearest mode;
     typename batch::arguments bound{};
     greeting mine{0, trainer_.steps(), trainer_.scale_of_schedule()};
     ranks_.attempt(true, [&] {
       bound = bindings<source>(code::program, args...);
       mine.examples = batch::length(bound);
     });
-    auto const all = ranks_.all(mine);
+    const auto all = ranks_.all(mine);
     std::vector<std::size_t> examples;
     for (std::size_t r = 0; r < all.size(); ++r) {
       if (all[r].steps != all[0].steps || all[r].learning_rate_scale != all[0].learning_rate_scale)
@@ -289,20 +289,20 @@ class distributed {
 
     // All arguments are checked before anything is computed.
     std::vector<detail::tree_step> own;
-    for (auto const& s : cut_.within)
+    for (const auto& s : cut_.within)
       if (s.rank == ranks_.rank()) own.push_back(s);
-    auto const bind = [&](const detail::tree_step& s) {
-      example_range const range = cut_.shards[static_cast<std::size_t>(s.shard)].examples;
+    const auto bind = [&](const detail::tree_step& s) {
+      const example_range range = cut_.shards[static_cast<std::size_t>(s.shard)].examples;
       trainer_.engine_->bind(batch::slices(bound, range.begin - first, range.size()));
     };
     ranks_.attempt(true, [&] {
-      for (auto const& s : own) bind(s);
+      for (const auto& s : own) bind(s);
       exchange_.begin(cut_);
       losses_.assign(cut_.shards.size(), 0);
     });
-    for (auto const& s : own) {
+    for (const auto& s : own) {
       if (own.size() > 1) bind(s);
-      auto const i = static_cast<std::size_t>(s.shard);
+      const auto i = static_cast<std::size_t>(s.shard);
       trainer_.draw_for(cut_.shards[i].number);
       exchange_.run(*trainer_.engine_, s, &s == &own.back());
       losses_[i] = cut_.share(cut_.shards[i]) * static_cast<double>(trainer_.loss());
@@ -331,13 +331,13 @@ class distributed {
 
   void save(const std::filesystem::path& file, const save_options& options) const {
     // With divided states, rank 0 collects the others' segments in copies.
-    bool const collects = sharding_.divides_state && ranks_.rank() == 0;
+    const bool collects = sharding_.divides_state && ranks_.rank() == 0;
     auto whole = states();
     ranks_.attempt(collects, [&] {
       for (auto& state : whole) state = state.copy();
     });
     if (sharding_.divides_state)
-      for (auto const& state : whole) exchange_.gather_segments(state.floats(), 0);
+      for (const auto& state : whole) exchange_.gather_segments(state.floats(), 0);
     ranks_.attempt(ranks_.rank() == 0, [&] { detail::save(training_state(whole), file, options); });
   }
   void load(const std::filesystem::path& file) {
@@ -345,7 +345,7 @@ class distributed {
     auto own = states();
     std::vector<weft::parameters<Model>> read;
     ranks_.attempt(true, [&] {
-      std::size_t const copies =
+      const std::size_t copies =
           ranks_.rank() == 0 ? own.size() : std::min<std::size_t>(own.size(), 1);
       for (std::size_t s = 0; s < copies; ++s) read.push_back(own[s].copy());
     });
@@ -358,7 +358,7 @@ class distributed {
     ranks_.broadcast(std::as_writable_bytes(std::span(&steps, 1)));
     ranks_.broadcast(std::as_writable_bytes(trainer_.floats_));
     for (std::size_t s = 0; s < own.size(); ++s) {
-      auto const whole = read[std::min(s, read.size() - 1)].floats();
+      const auto whole = read[std::min(s, read.size() - 1)].floats();
       ranks_.broadcast(std::as_writable_bytes(whole));
       keep(whole, own[s].floats());
     }
@@ -379,14 +379,14 @@ class distributed {
   // Copies what this rank keeps of a state: all but the blocks of other ranks.
   void keep(std::span<const float> whole, std::span<float> own) const {
     std::size_t next = 0;
-    auto const copy_to = [&](std::size_t end) {
+    const auto copy_to = [&](std::size_t end) {
       std::copy(whole.begin() + static_cast<std::ptrdiff_t>(next),
                 whole.begin() + static_cast<std::ptrdiff_t>(end),
                 own.begin() + static_cast<std::ptrdiff_t>(next));
       next = end;
     };
     for (std::size_t b = 0; b < trainer_.blocks_.size(); ++b) {
-      auto const& block = trainer_.blocks_[b];
+      const auto& block = trainer_.blocks_[b];
       copy_to(block.begin);
       if (!sharding_.divides_state || exchange_.owns(b)) copy_to(block.begin + block.size);
       next = block.begin + block.size;

@@ -16,21 +16,21 @@ namespace weft::detail {
 template <class Tables>
 constexpr auto finished_by(const Tables& t) {
   static_array<int, std::remove_cvref_t<decltype(t.parameters)>::size()> last;
-  auto const touch = [&](const operand_ref& o, int at) {
+  const auto touch = [&](const operand_ref& o, int at) {
     if (o.where != block::gradients) return;
     for (std::size_t i = 0; i < t.parameters.size(); ++i) {
-      parameter_ref const& p = t.parameters[i];
+      const parameter_ref& p = t.parameters[i];
       if (o.offset >= p.offset && o.offset < p.offset + p.size * sizeof(float)) last.at[i] = at;
     }
   };
   for (int i = 0; i < static_cast<int>(t.instructions.size()); ++i) {
-    instruction const& s = t.instructions[static_cast<std::size_t>(i)];
+    const instruction& s = t.instructions[static_cast<std::size_t>(i)];
     int at = i;
-    for (loop_ref const& l : t.loops)
+    for (const loop_ref& l : t.loops)
       if (i >= l.first && i < l.last) at = l.last;
     for (int o = 0; o < s.operands; ++o) touch(s.operand[o], at);
     if (s.run != kernel::attention && s.run != kernel::attention_adjoint) continue;
-    attention_ref const& a = t.attentions[static_cast<std::size_t>(s.attention)];
+    const attention_ref& a = t.attentions[static_cast<std::size_t>(s.attention)];
     touch(a.result, at);
     touch(a.query_gradient, at);
     touch(a.key_gradient, at);

@@ -50,7 +50,7 @@ template <class KeyPos, expression S, expression V, detail::mask_like M = mask_l
 requires(detail::rule_of_attention<S, V, M, KeyPos>() ==
          rule::none) constexpr auto attention(const S& scores, const V& values, const M& mask = {},
                                               double dropout = 0) {
-  auto const weights = masked_softmax<KeyPos>(scores, mask);
+  const auto weights = masked_softmax<KeyPos>(scores, mask);
   return attention_output{dot<KeyPos>(detail::dropped(weights, dropout), values), weights};
 }
 template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>,

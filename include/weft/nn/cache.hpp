@@ -117,9 +117,9 @@ template <class Cache, fixed_string Name, class Pos, class Offset, class Count, 
           class... Axes>
 constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>& at, const auto& x,
                                tensor<T, shape<Axes...>>*) {
-  auto const past = s.template state<Name, T, Axes...>();
-  auto const rows = converted<T>(x);
-  auto const now = [&] {
+  const auto past = s.template state<Name, T, Axes...>();
+  const auto rows = converted<T>(x);
+  const auto now = [&] {
     if constexpr (std::same_as<Count, all_positions>)
       return write<Cache, Pos>(past, rows, at.offset);
     else
@@ -143,7 +143,7 @@ constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>
 template <class Pos, class... Batch>
 requires(detail::rule_of_decode_state<Pos, Batch...>() ==
          rule::none) constexpr auto decode_state(scope s) {
-  auto const before = s.state<"length", std::int32_t, Batch...>();
+  const auto before = s.state<"length", std::int32_t, Batch...>();
   s.update(before, before + cast<std::int32_t>(length<Pos>()));
   return cache_position<Pos, tensor<std::int32_t, shape<Batch...>>, all_positions>{before, {}};
 }
@@ -154,8 +154,8 @@ requires(detail::rule_of_decode_state<Pos, Batch...>() ==
 template <class Pos, class... Batch, expression C>
 requires(detail::rule_of_decode_count<C, Pos, Batch...>() ==
          rule::none) constexpr auto decode_state(scope s, const C& count) {
-  auto const before = s.state<"length", std::int32_t, Batch...>();
-  auto const now = weft::detail::within<Pos, true>(count);
+  const auto before = s.state<"length", std::int32_t, Batch...>();
+  const auto now = weft::detail::within<Pos, true>(count);
   s.update(before, before + now);
   return cache_position<Pos, tensor<std::int32_t, shape<Batch...>>, C>{before, now};
 }
@@ -178,7 +178,7 @@ requires(detail::rule_of_decode_count<C, Pos, Batch...>() != rule::none)
 // encodings. What is gathered at the padding is that of position 0.
 template <class Pos, class Offset, class Count>
 constexpr auto position_ids(const cache_position<Pos, Offset, Count>& at) {
-  auto const ids = positions<Pos>() + at.offset;
+  const auto ids = positions<Pos>() + at.offset;
   if constexpr (std::same_as<Count, all_positions>)
     return ids;
   else
@@ -191,7 +191,7 @@ constexpr auto position_ids(const cache_position<Pos, Offset, Count>& at) {
 // position_ids(at) - 128.
 template <class Cache, class Pos, class Offset, class Count>
 constexpr auto causal_cache_mask(const cache_position<Pos, Offset, Count>& at) {
-  auto const before = causal<Pos, Cache>(at.offset);
+  const auto before = causal<Pos, Cache>(at.offset);
   if constexpr (std::same_as<Count, all_positions>)
     return before;
   else
@@ -220,8 +220,8 @@ constexpr auto kv_cache(scope s, const cache_position<Pos, Offset, Count>& at, c
   constexpr bool as_given = std::same_as<Element, void>;
   using key = std::conditional_t<as_given, element_t<K>, Element>;
   using value = std::conditional_t<as_given, element_t<V>, Element>;
-  auto const keys = detail::append_to_cache<Cache, "keys", key>(s, at, k);
-  auto const values = detail::append_to_cache<Cache, "values", value>(s, at, v);
+  const auto keys = detail::append_to_cache<Cache, "keys", key>(s, at, k);
+  const auto values = detail::append_to_cache<Cache, "values", value>(s, at, v);
   return cached_rows{keys, values};
 }
 template <class Cache, class Element = void, class Pos, class Offset, class Count, expression K,

@@ -74,7 +74,7 @@ constexpr rule rule_of_causal(bool fits) {
 template <class Axis, expression X>
 constexpr auto block_norm(scope s, const X& x, const causal_options& options) {
   if (!options.one_plus_weight) return rms_norm<Axis>(s, x, options.epsilon);
-  auto const weight = s.param<"weight", Axis>(init::zeros());
+  const auto weight = s.param<"weight", Axis>(init::zeros());
   return weft::rms_norm<Axis>(x, weight + 1.0f, options.epsilon);
 }
 
@@ -88,14 +88,14 @@ template <class Cache, class HeadDim, class Embed, class At, class X, class P, c
 constexpr auto keys_and_values(no_term, scope s, const X& x, const At& at,
                                const causal_options& options, const P& position_encoding,
                                shape<Keys...>) {
-  auto const project = [&](const char* name) {
+  const auto project = [&](const char* name) {
     return affine<shape<Embed>, shape<Keys..., HeadDim>>(s / name, x, options.qkv_bias);
   };
   auto k = project("k_proj");
   auto v = project("v_proj");
   if (options.norm_heads) k = block_norm<HeadDim>(s / "k_norm", k, options);
   if (options.norm_values) v = weft::rms_norm<HeadDim>(v, options.epsilon);
-  auto const turned =
+  const auto turned =
       position_encoding.template key<shape<Keys...>, HeadDim>(s / "position", k, position_ids(at));
   return options.bfloat16_cache ? kv_cache<Cache, bfloat16>(s, at, turned, v)
                                 : kv_cache<Cache>(s, at, turned, v);
@@ -115,29 +115,29 @@ constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, O
   using In = shape<Embed>;
   using Whole = query_and_gate<HeadDim>;
   using of_queries = shape<Queries..., HeadDim>;
-  scope const to_query = s / "q_proj";
+  const scope to_query = s / "q_proj";
   decltype(linear<In, of_queries>(to_query, x)) q{}, gate{};
   if (options.output_gate) {
-    auto const both = affine<In, shape<Queries..., Whole>>(to_query, x, options.qkv_bias);
+    const auto both = affine<In, shape<Queries..., Whole>>(to_query, x, options.qkv_bias);
     q = slice<Whole, HeadDim>(both);
     gate = slice<Whole, HeadDim, HeadDim::extent>(both);
   } else {
     q = affine<In, of_queries>(to_query, x, options.qkv_bias);
   }
   if (options.norm_heads) q = block_norm<HeadDim>(s / "q_norm", q, options);
-  auto const ids = position_ids(at);
-  auto const where = positions_in_attention<Pos, Cache>(ids, options.scale);
-  scope const own = s / "position";
-  auto const turned = position_encoding.template query<shape<Queries...>, HeadDim>(own, q, ids);
-  auto const past = keys_and_values<Cache, HeadDim, Embed>(
+  const auto ids = position_ids(at);
+  const auto where = positions_in_attention<Pos, Cache>(ids, options.scale);
+  const scope own = s / "position";
+  const auto turned = position_encoding.template query<shape<Queries...>, HeadDim>(own, q, ids);
+  const auto past = keys_and_values<Cache, HeadDim, Embed>(
       shared, s, x, at, options, position_encoding, typename heads_of<Heads>::key{});
-  auto const scores =
+  const auto scores =
       add_term(dot_product_score<HeadDim>(turned, past.keys, {options.scale, options.soft_cap}),
                position_encoding.template scores<shape<Queries...>, HeadDim>(own, q, where));
   auto mask = causal_cache_mask<Cache>(at);
   if (options.window > 0) mask = mask && positions<Cache>() > ids - options.window;
-  auto const visible = masked<Cache>(scores, mask);
-  auto const weights =
+  const auto visible = masked<Cache>(scores, mask);
+  const auto weights =
       options.sinks
           ? softmax_with_sink<Cache>(visible, s.template param<"sinks", Queries...>(init::zeros()))
           : softmax<Cache>(visible);
@@ -205,26 +205,26 @@ constexpr auto causal_layer(scope s, const auto& x, const auto& at, const auto& 
                             const causal_options& options, const auto& position_encoding) {
   using In = shape<Embed>;
   using Out = shape<Hidden>;
-  auto const norm = [&](const char* name, const auto& of) {
+  const auto norm = [&](const char* name, const auto& of) {
     return block_norm<Embed>(s / name, of, options);
   };
-  auto const after = [&](const char* name, const auto& part) {
+  const auto after = [&](const char* name, const auto& part) {
     return options.post_norms ? norm(name, part) : part;
   };
-  auto const attended = cached_attention<Cache, Embed, Heads, HeadDim>(
+  const auto attended = cached_attention<Cache, Embed, Heads, HeadDim>(
       s / "self_attn", norm("input_layernorm", x), at, shared, options, position_encoding,
       typename heads_of<Heads>::query{});
-  auto const y = add_term(x, after("post_attention_layernorm", attended.output));
-  auto const normed =
+  const auto y = add_term(x, after("post_attention_layernorm", attended.output));
+  const auto normed =
       norm(options.post_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm", y);
-  scope const mlp = s / "mlp";
+  const scope mlp = s / "mlp";
   auto hidden = linear_without_bias<In, Out>(mlp / "up_proj", normed);
   if (is_gated(options.activation))
     hidden = activate(options.activation, linear_without_bias<In, Out>(mlp / "gate_proj", normed)) *
              hidden;
   else
     hidden = activate(options.activation, hidden);
-  auto const out = linear_without_bias<Out, In>(mlp / "down_proj", hidden);
+  const auto out = linear_without_bias<Out, In>(mlp / "down_proj", hidden);
   return causal_output{add_term(y, after("post_feedforward_layernorm", out)), attended.past};
 }
 

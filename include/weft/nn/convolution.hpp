@@ -61,9 +61,9 @@ template <class Pos, class OutPos, class Tap, class In, class Out, window W = wi
 requires(detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
          rule::none) constexpr auto convolution(scope s, const X& x) {
   using From = detail::contracted_axis<In, Out>;
-  auto const weight =
+  const auto weight =
       s.param<"weight", Groups..., Out, From, Tap>(init::fan_in_uniform<From, Tap>());
-  auto const bias = s.param<"bias", Groups..., Out>(init::fan_in_uniform<From, Tap>());
+  const auto bias = s.param<"bias", Groups..., Out>(init::fan_in_uniform<From, Tap>());
   return dot<Tap, From>(windows<Pos, OutPos, Tap, W>(rename<In, From>(x)), weight) + bias;
 }
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},

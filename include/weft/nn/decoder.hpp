@@ -85,16 +85,16 @@ requires(detail::rule_of_decoder<X, Y, M, N, transformer_options, P, Pos, KeyPos
                                                   const M& mask = {}, const N& memory_mask = {},
                                                   transformer_options options = {},
                                                   const P& position_encoding = {}) {
-  detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options},
+  const detail::residual<Embed> first{s / "norm1", options}, second{s / "norm2", options},
       third{s / "norm3", options};
-  auto const self = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+  const auto self = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
       s / "self_attn", first.before(x), mask, detail::attention_of(options), position_encoding);
-  auto const after_self = first.after(x, self.output);
-  auto const cross = multi_head_attention<MemoryPos, Embed, Heads, HeadDim>(
+  const auto after_self = first.after(x, self.output);
+  const auto cross = multi_head_attention<MemoryPos, Embed, Heads, HeadDim>(
       s / "multihead_attn", second.before(after_self), memory, memory, memory_mask,
       detail::attention_of(options));
-  auto const after_cross = second.after(after_self, cross.output);
-  auto const fed = feed_forward<Embed, Hidden>(s, third.before(after_cross), options);
+  const auto after_cross = second.after(after_self, cross.output);
+  const auto fed = feed_forward<Embed, Hidden>(s, third.before(after_cross), options);
   return decoder_output{third.after(after_cross, fed), self.weights, cross.weights};
 }
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
@@ -128,7 +128,7 @@ requires(detail::rule_of_decoder<X, Y, M, N, transformer_options, P, Pos, KeyPos
                                             const M& mask = {}, const N& memory_mask = {},
                                             transformer_options options = {},
                                             const P& position_encoding = {}) {
-  auto const block = [&](int i, const auto& y) {
+  const auto block = [&](int i, const auto& y) {
     return decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(
         s / "layers" / i, y, memory, mask, memory_mask, options, position_encoding);
   };

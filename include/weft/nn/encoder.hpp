@@ -31,7 +31,7 @@ struct residual {
   }
   template <expression X, expression Y>
   constexpr auto after(const X& x, const Y& part) const {
-    auto const y = add_term(x, dropped(part, options.dropout));
+    const auto y = add_term(x, dropped(part, options.dropout));
     return options.norm_first ? y : norm<Embed>(s, y, options);
   }
 };
@@ -84,11 +84,11 @@ requires(detail::rule_of_encoder<X, M, transformer_options, P, Pos, KeyPos, Embe
          rule::none) constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
                                                   transformer_options options = {},
                                                   const P& position_encoding = {}) {
-  detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options};
-  auto const self = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+  const detail::residual<Embed> first{s / "norm1", options}, second{s / "norm2", options};
+  const auto self = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
       s / "self_attn", first.before(x), mask, detail::attention_of(options), position_encoding);
-  auto const after_self = first.after(x, self.output);
-  auto const fed = feed_forward<Embed, Hidden>(s, second.before(after_self), options);
+  const auto after_self = first.after(x, self.output);
+  const auto fed = feed_forward<Embed, Hidden>(s, second.before(after_self), options);
   return attention_output{second.after(after_self, fed), self.weights};
 }
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
@@ -116,7 +116,7 @@ requires(detail::rule_of_encoder<X, M, transformer_options, P, Pos, KeyPos, Embe
          rule::none) constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
                                             transformer_options options = {},
                                             const P& position_encoding = {}) {
-  auto const block = [&](int i, const auto& y) {
+  const auto block = [&](int i, const auto& y) {
     return encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s / "layers" / i, y, mask,
                                                                      options, position_encoding);
   };

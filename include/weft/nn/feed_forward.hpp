@@ -48,7 +48,7 @@ template <class Embed, class Hidden, expression X>
 constexpr auto feed_forward(scope s, const X& x, transformer_options options = {}) {
   using In = shape<Embed>;
   using Out = shape<Hidden>;
-  auto const affine = [&]<class From, class To>(From, To, const char* name, const auto& y) {
+  const auto affine = [&]<class From, class To>(From, To, const char* name, const auto& y) {
     return detail::affine<From, To>(s / name, y, options.bias);
   };
   auto hidden = affine(In{}, Out{}, "linear1", x);

@@ -78,7 +78,7 @@ WEFT_REJECT(
 // [Out..., In...] as above, and bias [Out...], initialised alike.
 template <class In, class Out, expression X>
 constexpr auto linear(scope s, const X& x) {
-  auto const y = linear_without_bias<In, Out>(s, x);
+  const auto y = linear_without_bias<In, Out>(s, x);
   return y + detail::linear_bias(s, In{}, Out{});
 }
 template <class In, class Out, expression X>

@@ -92,7 +92,7 @@ constexpr auto operator&&(const L& l, const mask_of_keys<X, KeyPos>& r) {
 }
 template <class X, class KeyPos, class Y, class Keys>
 constexpr auto operator&&(const mask_of_keys<X, KeyPos>& l, const mask_of_keys<Y, Keys>& r) {
-  auto const both = detail::plain(l) && detail::plain(r);
+  const auto both = detail::plain(l) && detail::plain(r);
   if constexpr (std::same_as<KeyPos, Keys>)
     return detail::over_keys<KeyPos>(both);
   else
@@ -245,7 +245,7 @@ constexpr auto mask_out(const M& visible, const S& scores) {
 template <class KeyPos, expression S, class... M>
 constexpr auto masked(const S& scores, const mask_list<M...>& all) {
   return hana::unpack(all.items, [&](const auto&... m) {
-    auto const bias = (no_term{} + ... + as_bias(m));
+    const auto bias = (no_term{} + ... + as_bias(m));
     return mask_out((no_term{} && ... && as_visible<KeyPos>(m)), scores + bias);
   });
 }

@@ -49,13 +49,13 @@ constexpr auto apply_position_encoding(const query_encoding<Pos, P>& of_queries,
                                        const score_options& scoring, const F& f) {
   using Heads = typename H::query;
   using HeadDim = typename D::key;
-  P const& position_encoding = of_queries.position_encoding;
-  auto const where =
+  const P& position_encoding = of_queries.position_encoding;
+  const auto where =
       positions_in_attention<Pos, KeyPos, Features>(positions<Pos>(), scoring.scale, source, k);
-  auto const encoded_query = position_encoding.template query<Heads, HeadDim>(s, q, where.at);
-  auto const encoded_key =
+  const auto encoded_query = position_encoding.template query<Heads, HeadDim>(s, q, where.at);
+  const auto encoded_key =
       position_encoding.template key<typename H::key, HeadDim>(s, k, positions<KeyPos>());
-  auto const scores = add_term(dot_product_score<HeadDim>(encoded_query, encoded_key, scoring),
+  const auto scores = add_term(dot_product_score<HeadDim>(encoded_query, encoded_key, scoring),
                                position_encoding.template scores<Heads, HeadDim>(s, q, where));
   return f(scores, [&](const auto& weights) {
     return position_encoding.template values<Heads, typename D::value>(s, weights, where);
@@ -132,7 +132,7 @@ constexpr rule rule_of_self_attention() {
     using Keys = as_keys<X, Pos, KeyPos>;
     constexpr rule broken =
         rule_of_multi_head<X, Keys, Keys, M, KeyPos, Embed, Heads, HeadDim, P>();
-    bool const of_operand = broken == rule::query || broken == rule::key || broken == rule::value ||
+    const bool of_operand = broken == rule::query || broken == rule::key || broken == rule::value ||
                             broken == rule::keys;
     return of_operand ? rule::missing : broken;
   }
@@ -169,23 +169,23 @@ requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim, P
   using H = detail::heads_of<Heads>;
   using D = detail::dims_of<HeadDim>;
   using In = detail::projections<W, H, D>;
-  auto const weight = In::weights(s);
+  const auto weight = In::weights(s);
   auto q = dot<typename W::query>(query, weight.query);
   auto k = dot<typename W::key>(key, weight.key);
   auto v = dot<typename W::value>(value, weight.value);
   if (options.bias) {
-    auto const bias = In::biases(s);
+    const auto bias = In::biases(s);
     q = q + bias.query;
     k = k + bias.key;
     v = v + bias.value;
   }
-  auto const attend = [&](const auto& scores, const auto& value_bias) {
-    auto const masked_scores = detail::masked<KeyPos>(scores, mask);
-    auto const weights = options.zero_key ? softmax_with_sink<KeyPos>(masked_scores, constant(0.0f))
+  const auto attend = [&](const auto& scores, const auto& value_bias) {
+    const auto masked_scores = detail::masked<KeyPos>(scores, mask);
+    const auto weights = options.zero_key ? softmax_with_sink<KeyPos>(masked_scores, constant(0.0f))
                                           : softmax<KeyPos>(masked_scores);
-    auto const kept = detail::dropped(weights, options.dropout);
-    auto const mixed = detail::add_term(dot<KeyPos>(kept, v), value_bias(kept));
-    auto const output = detail::output_projection<typename W::output, typename D::value>(
+    const auto kept = detail::dropped(weights, options.dropout);
+    const auto mixed = detail::add_term(dot<KeyPos>(kept, v), value_bias(kept));
+    const auto output = detail::output_projection<typename W::output, typename D::value>(
         s / "out_proj", mixed, typename H::query{}, options.bias);
     return attention_output{output, weights};
   };
@@ -246,7 +246,7 @@ requires(detail::rule_of_self_attention<X, M, attention_options, P, Pos, KeyPos,
          rule::none) constexpr auto self_attention(scope s, const X& x, const M& mask = {},
                                                    attention_options options = {},
                                                    const P& position_encoding = {}) {
-  auto const keys = rename<Pos, KeyPos>(x);
+  const auto keys = rename<Pos, KeyPos>(x);
   return multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, mask, options,
                                                              for_queries<Pos>(position_encoding));
 }

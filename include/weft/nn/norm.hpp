@@ -11,8 +11,8 @@ namespace weft::nn {
 // torch.nn.LayerNorm. Parameters: weight [Embed], initially ones, and bias [Embed], zeros.
 template <class Embed, expression X>
 constexpr auto layer_norm(scope s, const X& x, double epsilon = 1e-5) {
-  auto const weight = s.param<"weight", Embed>(init::ones());
-  auto const bias = s.param<"bias", Embed>(init::zeros());
+  const auto weight = s.param<"weight", Embed>(init::ones());
+  const auto bias = s.param<"bias", Embed>(init::zeros());
   return weft::layer_norm<Embed>(x, weight, bias, epsilon);
 }
 template <class Embed, expression X>

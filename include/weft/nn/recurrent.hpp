@@ -98,7 +98,7 @@ class rnn_cell {
   // h' from input(x) of the step and the state h.
   template <expression X, expression H>
   constexpr auto step(const X& input_of_step, const H& h) const {
-    auto const from_h =
+    const auto from_h =
         dot<previous_state<Hidden>>(rename<Hidden, previous_state<Hidden>>(h), w_hh_);
     return tanh(from_h + b_hh_ + input_of_step);
   }
@@ -136,7 +136,7 @@ class gru_cell {
   // h' of one step.
   template <expression X, expression H>
   constexpr auto operator()(const X& x, const H& h) const {
-    auto const [r, z, n] = input(x);
+    const auto [r, z, n] = input(x);
     return step(r, z, n, h);
   }
 
@@ -144,8 +144,8 @@ class gru_cell {
   // known before the first.
   template <expression X>
   constexpr auto input(const X& x) const {
-    auto const read = rename<In, cell_input<In>>(x);
-    auto const gate = [&](auto of) {
+    const auto read = rename<In, cell_input<In>>(x);
+    const auto gate = [&](auto of) {
       return dot<cell_input<In>>(read, rows<of()>(w_ih_)) + rows<of()>(b_ih_);
     };
     return std::tuple{gate(reset), gate(update), gate(fresh)};
@@ -153,13 +153,13 @@ class gru_cell {
   // h' from input(x) of the step and the state h.
   template <expression R, expression Z, expression N, expression H>
   constexpr auto step(const R& input_r, const Z& input_z, const N& input_n, const H& h) const {
-    auto const from_h = rename<Hidden, previous_state<Hidden>>(h);
-    auto const gate = [&](auto of) {
+    const auto from_h = rename<Hidden, previous_state<Hidden>>(h);
+    const auto gate = [&](auto of) {
       return dot<previous_state<Hidden>>(from_h, rows<of()>(w_hh_)) + rows<of()>(b_hh_);
     };
-    auto const r = sigmoid(gate(reset) + input_r);
-    auto const z = sigmoid(gate(update) + input_z);
-    auto const n = tanh(input_n + r * gate(fresh));
+    const auto r = sigmoid(gate(reset) + input_r);
+    const auto z = sigmoid(gate(update) + input_z);
+    const auto n = tanh(input_n + r * gate(fresh));
     return (1 - z) * n + z * h;
   }
 
@@ -189,7 +189,7 @@ template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direct
           expression X, class... H>
 requires initial_state<H...>
 constexpr auto rnn(scope s, const X& x, const H&... h0) {
-  rnn_cell<In, Hidden, Suffix> const cell(s);
+  const rnn_cell<In, Hidden, Suffix> cell(s);
   return scan<Pos, D>(detail::initial_state_or_zeros<Pos, In, Hidden, X>(h0...), cell.input(x),
                       [&](auto h, auto input) { return cell.step(input, h); });
 }
@@ -212,7 +212,7 @@ template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direct
           expression X, class... H>
 requires initial_state<H...>
 constexpr auto gru(scope s, const X& x, const H&... h0) {
-  gru_cell<In, Hidden, Suffix> const cell(s);
+  const gru_cell<In, Hidden, Suffix> cell(s);
   return scan<Pos, D>(detail::initial_state_or_zeros<Pos, In, Hidden, X>(h0...), cell.input(x),
                       [&](auto h, auto r, auto z, auto n) { return cell.step(r, z, n, h); });
 }

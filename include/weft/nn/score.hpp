@@ -64,9 +64,9 @@ requires(detail::rule_of_score<Q, K, HeadDim, HeadDim>() != rule::none)
 // [..., KeyPos, Hidden], in the memory order of the keys.
 template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
 constexpr auto additive_score(scope s, const Q& query, const K& key) {
-  auto const q = linear_without_bias<shape<QueryDim>, shape<Hidden>>(s / "W_q", query);
-  auto const k = linear_without_bias<shape<KeyDim>, shape<Hidden>>(s / "W_k", key);
-  auto const sum = [&] {
+  const auto q = linear_without_bias<shape<QueryDim>, shape<Hidden>>(s / "W_q", query);
+  const auto k = linear_without_bias<shape<KeyDim>, shape<Hidden>>(s / "W_k", key);
+  const auto sum = [&] {
     if constexpr (subset<without<shape_t<Q>, shape<QueryDim>>, shape_t<K>>)
       return k + q;
     else
@@ -83,7 +83,7 @@ requires(detail::rule_of_score<Q, K, QueryDim, KeyDim>() != rule::none)
 // sizes. Parameter: weight [QueryDim, KeyDim], initially Xavier uniform.
 template <class QueryDim, class KeyDim, expression Q, expression K>
 constexpr auto bilinear_score(scope s, const Q& query, const K& key) {
-  auto const m = s.param<"weight", QueryDim, KeyDim>(init::xavier_uniform<QueryDim>());
+  const auto m = s.param<"weight", QueryDim, KeyDim>(init::xavier_uniform<QueryDim>());
   return dot<KeyDim>(dot<QueryDim>(query, m), key);
 }
 template <class QueryDim, class KeyDim, expression Q, expression K>
@@ -107,7 +107,7 @@ requires(detail::rule_of_score<Q, K, Dim, Dim>() != rule::none)
 // The same with a learned inverse width: -‖w (q - k)‖² / 2. Parameter: w, a scalar, initially 1.
 template <class Dim, expression Q, expression K>
 constexpr auto gaussian_score(scope s, const Q& query, const K& key) {
-  auto const w = s.param<"w">(init::ones());
+  const auto w = s.param<"w">(init::ones());
   return gaussian_score<Dim>(query * w, key * w);
 }
 

@@ -64,8 +64,8 @@ constexpr rule rule_of_segments() {
 template <class Segment, class Pos, class KeyPos, expression B, expression E>
 requires(detail::rule_of_segments<Segment, Pos, KeyPos, B, E>() ==
          rule::none) constexpr auto segments(const B& first, const E& last) {
-  auto const begins = weft::detail::within<Pos, true>(first);
-  auto const ends = weft::detail::within<Pos, true>(last);
+  const auto begins = weft::detail::within<Pos, true>(first);
+  const auto ends = weft::detail::within<Pos, true>(last);
   auto inside = begins <= positions<Pos>() && positions<Pos>() < ends;
   // Each position's begin or end. The sum has one term that is not 0, and float32 is exact below
   // 2^24.

@@ -39,8 +39,8 @@ template <class KeyPos, expression S, expression Sink>
 requires(detail::rule_of_sink<S, Sink, KeyPos>() ==
          rule::none) constexpr auto softmax_with_sink(const S& scores, const Sink& sink) {
   using Whole = detail::with_sink<KeyPos>;
-  auto const first = detail::zeros(replaced<shape_t<S>, KeyPos, shape<detail::sink>>{}) + sink;
-  auto const all = concatenate<Whole, shape<detail::sink, KeyPos>>(first, scores);
+  const auto first = detail::zeros(replaced<shape_t<S>, KeyPos, shape<detail::sink>>{}) + sink;
+  const auto all = concatenate<Whole, shape<detail::sink, KeyPos>>(first, scores);
   return slice<Whole, KeyPos, 1>(softmax<Whole>(all));
 }
 template <class KeyPos, expression S, expression Sink>

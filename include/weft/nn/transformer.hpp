@@ -47,7 +47,7 @@ requires(detail::rule_of_transformer<X, Y, L, M, N, transformer_options, P, Sour
                                                 const N& memory_mask = {},
                                                 transformer_options options = {},
                                                 const P& position_encoding = {}) {
-  auto const memory = encoder<SourcePos, SourceKeyPos, Embed, Heads, HeadDim, Hidden>(
+  const auto memory = encoder<SourcePos, SourceKeyPos, Embed, Heads, HeadDim, Hidden>(
       s / "encoder", source, encoder_layers, source_mask, options, position_encoding);
   return decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(
       s / "decoder", target, memory.output, decoder_layers, mask, memory_mask, options,

@@ -66,10 +66,10 @@ inline constexpr int operands_rank = united_rank<operand_axes_t<L>, operand_axes
 template <std::floating_point N>
 constexpr model_fault fault_as_float(N value) {
   using float_limits = std::numeric_limits<float>;
-  N const size = value < 0 ? -value : value;
+  const N size = value < 0 ? -value : value;
   if (size > N{float_limits::max()} && size <= std::numeric_limits<N>::max())
     return model_fault::infinite;
-  bool const is_lost = size > 0 && size <= N{float_limits::denorm_min()} / 2;
+  const bool is_lost = size > 0 && size <= N{float_limits::denorm_min()} / 2;
   return is_lost ? model_fault::zero : model_fault::none;
 }
 

@@ -119,8 +119,8 @@ struct top_k_result {
 template <class A, class K, expression X>
 constexpr auto top_k(const X& x) {
   node n = make_node(op::top_k, axes_of(shape<A, K>{}));
-  auto const indices = append<std::int32_t, replaced<shape_t<X>, A, shape<K>>>(n, x);
-  auto const values = detail::gather_with<0, A>(x, indices);
+  const auto indices = append<std::int32_t, replaced<shape_t<X>, A, shape<K>>>(n, x);
+  const auto values = detail::gather_with<0, A>(x, indices);
   return top_k_result<decltype(values), decltype(indices)>{values, indices};
 }
 template <class A, class K, expression X>

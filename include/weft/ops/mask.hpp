@@ -70,8 +70,8 @@ template <expression C, class A, class B>
 requires detail::operands<A, B>
 constexpr auto where(const C& condition, const A& then, const B& otherwise) {
   using T = typename detail::common_element<A, B>::type;
-  auto const a = detail::lift<T>(then);
-  auto const b = detail::lift<T>(otherwise);
+  const auto a = detail::lift<T>(then);
+  const auto b = detail::lift<T>(otherwise);
   using S = united<
       united<shape_t<std::remove_cvref_t<decltype(a)>>, shape_t<std::remove_cvref_t<decltype(b)>>>,
       shape_t<C>>;

@@ -269,7 +269,7 @@ constexpr tensor<T, S> last_of(graph& g, tensor<T, S> carry) {
 // Collects y over the steps; a value that does not depend on the step is broadcast.
 template <class A, class Operands, expression Y>
 constexpr auto stack(graph& g, const Y& y) {
-  int const value = attach(g, y);
+  const int value = attach(g, y);
   node n = g.nodes[value].region == 0 ? make_node(op::copy)
                                       : make_node(op::scan_collect, axes_of(shape<A>{}));
   n.operand[n.operands++] = value;
@@ -286,18 +286,18 @@ constexpr graph* graph_of_any(const Xs&... xs) {
 template <class A, direction D, class... Xs, class... Ys, class Body>
 constexpr auto make_scan(const std::tuple<Xs...>& initial, const std::tuple<Ys...>& operands,
                          const Body& body) {
-  auto const in_graph_of = [](const auto&... xs) -> graph& { return *graph_of_any(xs...); };
+  const auto in_graph_of = [](const auto&... xs) -> graph& { return *graph_of_any(xs...); };
   graph& g = std::apply(in_graph_of, std::tuple_cat(initial, operands));
   if (g.open_region != 0) g.refuse(model_fault::nested_scan, info_of<A>.name);
-  std::int16_t const region = g.add_region({&info_of<A>, &steps_of<A>, D == direction::backwards});
+  const std::int16_t region = g.add_region({&info_of<A>, &steps_of<A>, D == direction::backwards});
   // Braced initialisers, unlike a call's arguments, are evaluated from left to right.
-  auto const carries = std::apply(
+  const auto carries = std::apply(
       [&](const Xs&... xs) { return std::tuple{carry_from(g, region, xs)...}; }, initial);
-  auto const elements = std::apply(
+  const auto elements = std::apply(
       [&](const Ys&... ys) { return std::tuple{element_at_step<A>(g, region, ys)...}; }, operands);
   g.open_region = region;
-  auto const end = to_step_end(std::apply(body, std::tuple_cat(carries, elements)));
-  auto const all = std::apply(
+  const auto end = to_step_end(std::apply(body, std::tuple_cat(carries, elements)));
+  const auto all = std::apply(
       [&](const auto&... ys) { return std::tuple{stack<A, std::tuple<Ys...>>(g, ys)...}; },
       stacked_of(end));
   std::apply(
@@ -306,7 +306,7 @@ constexpr auto make_scan(const std::tuple<Xs...>& initial, const std::tuple<Ys..
       },
       carries);
   g.open_region = 0;
-  auto const last =
+  const auto last =
       std::apply([&](const auto&... carry) { return std::tuple{last_of(g, carry)...}; }, carries);
   return scanned<decltype(unlisted(last)), decltype(unlisted(all))>{unlisted(last), unlisted(all)};
 }

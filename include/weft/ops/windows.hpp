@@ -27,8 +27,8 @@ struct padded {
 
 // The number of windows of `taps` elements in an axis.
 constexpr std::size_t window_count(std::size_t extent, std::size_t taps, const window& w) {
-  std::size_t const whole = w.left + extent + w.right;
-  std::size_t const reach = w.dilation * (taps - 1);
+  const std::size_t whole = w.left + extent + w.right;
+  const std::size_t reach = w.dilation * (taps - 1);
   return whole > reach ? (whole - reach - 1) / w.stride + 1 : 0;
 }
 
@@ -56,7 +56,7 @@ constexpr rule rule_of_windows() {
     if (Tap::bounded) return rule::taps;
     if (W.stride == 0 || W.dilation == 0) return rule::steps;
     if (Out::extent != window_count(Pos::extent, Tap::extent, W)) return rule::extent;
-    bool const keeps = W.stride == 1 && W.left + W.right == W.dilation * (Tap::extent - 1);
+    const bool keeps = W.stride == 1 && W.left + W.right == W.dilation * (Tap::extent - 1);
     if (Out::bounded != Pos::bounded || (Out::bounded && same_length<Out, Pos> && !keeps))
       return rule::bounded;
     if (S::rank > max_rank) return rule::rank;
@@ -82,7 +82,7 @@ requires(detail::rule_of_windows<X, Pos, Out, Tap, W>() ==
     using Whole = detail::padded<Pos, W>;
     node p = make_node(op::pad, axes_of(shape<Whole>{}));
     slice_offset(p) = static_cast<std::int64_t>(W.left);
-    auto const whole = append<element_t<X>, replaced<shape_t<X>, Pos, shape<Whole>>>(p, x);
+    const auto whole = append<element_t<X>, replaced<shape_t<X>, Pos, shape<Whole>>>(p, x);
     return windows<Whole, Out, Tap, window{W.stride, W.dilation, 0, 0}>(whole);
   } else {
     node n = make_node(op::unfold, axes_of(shape<Pos, Out, Tap>{}));

@@ -38,8 +38,8 @@ struct affine_axes {
 constexpr bool is_int32(const affine_index& p, const affine_axes& axes) {
   using limits = std::numeric_limits<std::int32_t>;
   std::int64_t low = p.constant, high = p.constant;
-  auto const extend = [&](std::int64_t times, const axis_info* axis) {
-    std::int64_t const last = axis ? times * (static_cast<std::int64_t>(axis->extent) - 1) : 0;
+  const auto extend = [&](std::int64_t times, const axis_info* axis) {
+    const std::int64_t last = axis ? times * (static_cast<std::int64_t>(axis->extent) - 1) : 0;
     (last < 0 ? low : high) += last;
   };
   extend(p.keys, axes.key);
@@ -49,15 +49,15 @@ constexpr bool is_int32(const affine_index& p, const affine_axes& axes) {
 
 // Node id of g as an affine index; unknown if it is none.
 constexpr affine_index as_affine(const graph& g, int id, const affine_axes& axes) {
-  node const& n = g.nodes[id];
+  const node& n = g.nodes[id];
   if (n.type != dtype::int32) return {};
   if (n.kind == op::constant)
     return {true, 0, 0, static_cast<std::int64_t>(constant_value(n)), 0, -1};
-  bool const of_queries = axes.query && n.axes.contains(axes.query);
+  const bool of_queries = axes.query && n.axes.contains(axes.query);
   if (!n.axes.contains(axes.key) && !of_queries) return {true, 0, 0, 0, 1, id};
   if (n.kind == op::positions) return {true, !of_queries, of_queries, 0, 0, -1};
   if (n.kind != op::add && n.kind != op::subtract) return {};
-  affine_index const p =
+  const affine_index p =
       affine_index::sum(as_affine(g, n.operand[0], axes), as_affine(g, n.operand[1], axes),
                         n.kind == op::add ? 1 : -1);
   return p.times != 0 || is_int32(p, axes) ? p : affine_index{};

@@ -18,7 +18,7 @@ constexpr bool has_fixed_layout(op o, int j) {
 // axis where the result has the concatenated one.
 constexpr axis_list visits(const graph& g, const node& n, int j) {
   if (n.kind != op::scatter_add && n.kind != op::concatenate) return n.axes;
-  axis_list const& from = g.nodes[n.operand[n.kind == op::concatenate ? j : 0]].axes;
+  const axis_list& from = g.nodes[n.operand[n.kind == op::concatenate ? j : 0]].axes;
   axis_list order{};
   for (int a = 0; a < n.axes.count; ++a) {
     if (n.kind == op::scatter_add ? n.axes.at[a] != indexed_axis(n) : from.contains(n.axes.at[a])) {
@@ -33,14 +33,14 @@ constexpr axis_list visits(const graph& g, const node& n, int j) {
 
 // Whether node id is a copy that only changed the layout and no longer does.
 constexpr bool is_identity_copy(const graph& g, int id) {
-  node const& copy = g.nodes[id];
+  const node& copy = g.nodes[id];
   return copy.kind == op::copy && g.nodes[copy.operand[0]].axes == copy.axes;
 }
 
 // Copy propagation: users of an identity copy read its operand. False if there is none.
 constexpr bool propagate_copies(graph& g) {
   bool any = false;
-  auto const pass_by = [&](int& id) {
+  const auto pass_by = [&](int& id) {
     if (!is_identity_copy(g, id)) return;
     id = g.nodes[id].operand[0];
     any = true;
@@ -67,14 +67,14 @@ constexpr graph assign_layouts(graph g) {
   for (int i = g.count - 1; i >= 0; --i) {
     node& n = g.nodes[i];
     if (has_flag(n.kind, op_flag::any_result) && !fixed[i] && user[i] > 0) {
-      axis_list const wanted = detail::visits(g, g.nodes[user[i] - 1], place[i]);
+      const axis_list wanted = detail::visits(g, g.nodes[user[i] - 1], place[i]);
       axis_list order{};
       for (int a = 0; a < wanted.count; ++a)
         if (n.axes.contains(wanted.at[a])) order.push(wanted.at[a]);
       if (order.count == n.axes.count) n.axes = order;
     }
     for (int j = 0; j < n.operands; ++j) {
-      int const from = n.operand[j];
+      const int from = n.operand[j];
       if (detail::has_fixed_layout(n.kind, j)) {
         fixed[from] = true;
       } else {

@@ -17,7 +17,7 @@ class axis_order_canonicalizer {
     for (int i = 0; i < g_.count; ++i) {
       node& n = g_.nodes[i];
       origin_[i] = origin_of(n);
-      axis_list const order = order_of(n);
+      const axis_list order = order_of(n);
       if (order.count != n.axes.count || order == n.axes) continue;
       written_[i] = n.axes;
       n.axes = order;
@@ -52,7 +52,7 @@ class axis_order_canonicalizer {
 
   // The canonical order of n's axes; empty where n keeps its own.
   constexpr axis_list order_of(const node& n) const {
-    axis_order const order = info(n.kind).order;
+    const axis_order order = info(n.kind).order;
     // Those that rename or replace axes have no choice.
     if (order == axis_order::through_view) return order_through_view(n);
     if (order == axis_order::through_axis_change) return order_through_axis_change(n, 0);
@@ -74,8 +74,8 @@ class axis_order_canonicalizer {
   constexpr int left_matrix(const node& n) const {
     int rank[2]{};
     for (int j = 0; j < 2; ++j) {
-      axis_list const& own = axes(n, j);
-      bool const contracts_rows = own.count > 0 && !n.axes.contains(own.at[own.count - 1]);
+      const axis_list& own = axes(n, j);
+      const bool contracts_rows = own.count > 0 && !n.axes.contains(own.at[own.count - 1]);
       rank[j] = 2 * contracts_rows + is_data(n, j);
     }
     return rank[1] > rank[0] ? 1 : 0;
@@ -97,7 +97,7 @@ class axis_order_canonicalizer {
   constexpr axis_list order_like(const node& n, int leader) const {
     axis_list order{};
     if (leader < 0) return order;
-    auto const take = [&](const axis_list& from) {
+    const auto take = [&](const axis_list& from) {
       for (int a = 0; a < from.count; ++a)
         if (n.axes.contains(from.at[a]) && !order.contains(from.at[a])) order.push(from.at[a]);
     };
@@ -109,9 +109,9 @@ class axis_order_canonicalizer {
 
   // The node's axes, each with the operand's axis that it corresponded to before reordering.
   constexpr axis_list order_through_view(const node& n) const {
-    axis_list const& now = axes(n, 0);
-    axis_list const& written = written_[n.operand[0]];
-    axis_list const& before = written.count > 0 ? written : now;
+    const axis_list& now = axes(n, 0);
+    const axis_list& written = written_[n.operand[0]];
+    const axis_list& before = written.count > 0 ? written : now;
     axis_list order{};
     for (int a = 0; a < now.count; ++a) order.push(n.axes.at[before.find(now.at[a])]);
     return order;
@@ -119,7 +119,7 @@ class axis_order_canonicalizer {
 
   // The operand's axis order, with an axis that the node lacks replaced by what it became.
   constexpr axis_list order_through_axis_change(const node& n, int operand) const {
-    axis_list const& from = axes(n, operand);
+    const axis_list& from = axes(n, operand);
     axis_list order{};
     for (int a = 0; a < from.count; ++a) {
       if (n.kind == op::unfold && from.at[a] == windowed_axis(n)) {

@@ -14,7 +14,7 @@ constexpr graph copy_escaping_results(graph g) {
     if (o.kind == role::gradient) continue;
     int root = o.node;
     while (is_view(g.nodes[root].kind)) root = g.nodes[root].operand[0];
-    bool const given = g.nodes[root].kind == op::input || g.nodes[root].kind == op::parameter;
+    const bool given = g.nodes[root].kind == op::input || g.nodes[root].kind == op::parameter;
     if (g.nodes[root].kind != op::state && !(given && o.kind == role::result)) continue;
     node copy = make_node(op::copy);
     copy.type = g.nodes[o.node].type;

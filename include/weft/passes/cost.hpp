@@ -25,16 +25,16 @@ namespace detail {
 // The number of (query, key) pairs within the band; with an offset, which is known only at run
 // time, the maximum.
 constexpr double pairs_seen(const attention_axes& a, const node& n) {
-  std::int64_t const queries = a.query ? static_cast<std::int64_t>(a.query->extent) : 1;
-  auto const keys = static_cast<std::int64_t>(a.key->extent);
-  std::int64_t const lowest = band_lowest(n), highest = band_highest(n);
+  const std::int64_t queries = a.query ? static_cast<std::int64_t>(a.query->extent) : 1;
+  const auto keys = static_cast<std::int64_t>(a.key->extent);
+  const std::int64_t lowest = band_lowest(n), highest = band_highest(n);
   double pairs = 0;
   for (std::int64_t i = 0; i < queries; ++i) {
-    std::int64_t const first = lowest <= -i ? 0 : i + lowest;
-    std::int64_t const last = highest >= keys - 1 - i ? keys - 1 : i + highest;
-    bool const narrow = lowest > -keys && highest < keys;
-    std::int64_t const most = narrow ? std::min(keys, highest - lowest + 1) : keys;
-    std::int64_t const seen =
+    const std::int64_t first = lowest <= -i ? 0 : i + lowest;
+    const std::int64_t last = highest >= keys - 1 - i ? keys - 1 : i + highest;
+    const bool narrow = lowest > -keys && highest < keys;
+    const std::int64_t most = narrow ? std::min(keys, highest - lowest + 1) : keys;
+    const std::int64_t seen =
         find_option(n, attention_option::offset) >= 0 ? most : last - first + 1;
     pairs += static_cast<double>(std::max<std::int64_t>(0, seen));
   }
@@ -46,11 +46,11 @@ constexpr double pairs_seen(const attention_axes& a, const node& n) {
 // Forward: two contractions and a softmax; backward: five contractions and softmax's adjoint. Each
 // bias, bias gradient and dropout adds one flop per (query, key) pair.
 constexpr double attention_flops(const graph& g, const node& n) {
-  attention_axes const a = attention_axes_of(g, n);
-  auto const depth = static_cast<double>(a.depth->extent);
-  auto const value = static_cast<double>(a.value->extent);
+  const attention_axes a = attention_axes_of(g, n);
+  const auto depth = static_cast<double>(a.depth->extent);
+  const auto value = static_cast<double>(a.value->extent);
   double each = n.kind == op::attention ? 2 * (depth + value) + 5 : 2 * (3 * depth + 2 * value) + 5;
-  for (auto const what :
+  for (const auto what :
        {attention_option::bias, attention_option::relative, attention_option::dropout,
         attention_option::bias_gradient, attention_option::relative_gradient})
     each += has_option(n, what);
@@ -82,20 +82,20 @@ inline constexpr auto flops = table_of_operations(flops_of_operation());
 // update_rows moves only the rows it writes; a fused node is neither written nor read, and element
 // ids are not read; a node in a scan's body counts once per step, a carry's initial value once.
 constexpr operation_cost cost_of(const graph& g, int i) {
-  node const& n = g.nodes[i];
+  const node& n = g.nodes[i];
   if (is_leaf(n.kind) || is_view(n.kind)) return {};
-  int const body = n.kind == op::carry ? 0 : loop_of(g, i);
-  double const times = body > 0 ? static_cast<double>(g.regions[body - 1].axis->extent) : 1;
-  auto const size_of = [](const node& m) {
+  const int body = n.kind == op::carry ? 0 : loop_of(g, i);
+  const double times = body > 0 ? static_cast<double>(g.regions[body - 1].axis->extent) : 1;
+  const auto size_of = [](const node& m) {
     return static_cast<double>(m.axes.extent()) * bytes(m.type);
   };
   if (n.kind == op::update_rows) return {0, 2 * times * size_of(g.nodes[n.operand[1]])};
   operation_cost c{detail::flops[n.kind](g, n), n.fused ? 0 : size_of(n)};
   for (int j = 0; j < n.operands; ++j)
-    if (node const& from = g.nodes[n.operand[j]]; !from.fused && from.kind != op::element_ids)
+    if (const node& from = g.nodes[n.operand[j]]; !from.fused && from.kind != op::element_ids)
       c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(from);
   if (n.kind == op::attention_adjoint) {  // its results are as large as these
-    attention_parts const parts = parts_of(n);
+    const attention_parts parts = parts_of(n);
     for (int j = 0; j < parts.count; ++j) c.bytes += size_of(g.nodes[parts.of[j]]);
   }
   if (n.kind == op::yield || n.kind == op::scan_collect)  // a value is copied
@@ -110,9 +110,9 @@ constexpr operation_cost cost_of_instruction(const graph& g, int i) {
   if (g.nodes[i].fused) return {};
   operation_cost sum = cost_of(g, i);
   if (!is_elementwise(g.nodes[i].kind)) return sum;
-  fusion_group const c = fusion_group_of(g, i);
+  const fusion_group c = fusion_group_of(g, i);
   for (int j = 0; j + 1 < c.count; ++j) {
-    operation_cost const inner = cost_of(g, c.nodes[j]);
+    const operation_cost inner = cost_of(g, c.nodes[j]);
     sum.flops += inner.flops;
     sum.bytes += inner.bytes;
   }
@@ -124,7 +124,7 @@ constexpr operation_cost cost_of(const graph& g, bool once = false) {
   operation_cost sum;
   for (int i = 0; i < g.count; ++i) {
     if (g.nodes[i].once != once) continue;
-    operation_cost const c = cost_of(g, i);
+    const operation_cost c = cost_of(g, i);
     sum.flops += c.flops;
     sum.bytes += c.bytes;
   }

@@ -63,7 +63,7 @@ class differentiator : public gradient_graph {
   // The pullback of the scan whose body's last node is `end`; returns the body's first node. The
   // adjoint is a scan in the other direction; its carries are the gradients for the carries.
   constexpr int scan_pullback(int end) {
-    int const body = loop_of(g_, end);
+    const int body = loop_of(g_, end);
     int first = end;
     bool wanted = false;
     for (; first >= 0 && loop_of(g_, first) == body; --first)
@@ -78,7 +78,7 @@ class differentiator : public gradient_graph {
         carry_gradient[i] =
             body_.carry(g_.nodes[i].axes, final_[i] > 0 ? final_[i] - 1 : constant(0));
     for (int i = end; i >= first && !g_.rejected; --i) {
-      node const n = g_.nodes[i];
+      const node n = g_.nodes[i];
       if (n.kind == op::yield) {
         if (depends_[n.operand[1]]) accumulate(n.operand[1], carry_gradient[n.operand[0]]);
       } else if (n.kind == op::scan_collect) {
@@ -92,8 +92,8 @@ class differentiator : public gradient_graph {
       if (carry_gradient[i] > 0)
         body_.end_step(carry_gradient[i], gradient_[i] > 0 ? gradient_[i] - 1 : constant(0));
     for (int i = 0; i < captured_count_; ++i) {
-      int const to = captured_[i].to, sum = captured_[i].sum;
-      int const total = body_.carry(g_.nodes[to].axes, constant(0));
+      const int to = captured_[i].to, sum = captured_[i].sum;
+      const int total = body_.carry(g_.nodes[to].axes, constant(0));
       body_.end_step(total, elementwise(op::add, g_.nodes[to].axes, total, sum));
       captured_[i].sum = total;
     }
@@ -104,12 +104,12 @@ class differentiator : public gradient_graph {
         accumulate(g_.nodes[i].operand[0],
                    emit(make_node(op::scan_result), g_.nodes[i].axes, carry_gradient[i]));
     for (int i = 0; i < captured_count_; ++i) {
-      int const to = captured_[i].to, total = captured_[i].sum;
+      const int to = captured_[i].to, total = captured_[i].sum;
       accumulate(to, emit(make_node(op::scan_result), g_.nodes[to].axes, total));
     }
     captured_count_ = 0;
     for (int i = 0; i < deferred_count_; ++i) {
-      auto const [to, a, b] = deferred_[i];
+      const auto [to, a, b] = deferred_[i];
       accumulate(to, b > 0 ? emit(make_node(op::dot), g_.nodes[to].axes, a, b - 1) : a);
     }
     deferred_count_ = 0;

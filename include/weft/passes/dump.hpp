@@ -23,7 +23,7 @@ struct text_writer {
   std::size_t size = 0;
 
   constexpr text_writer& operator<<(std::string_view s) {
-    for (char const c : s) {
+    for (const char c : s) {
       if (size < Size) characters[size] = c;
       ++size;
     }
@@ -35,7 +35,7 @@ template <class Out>
 constexpr void write_integer(Out& out, std::int64_t x) {
   char digits[20]{};
   int n = 20;
-  bool const negative = x < 0;
+  const bool negative = x < 0;
   auto rest =
       negative ? std::uint64_t{0} - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
   do digits[--n] = static_cast<char>('0' + rest % 10);
@@ -79,8 +79,8 @@ constexpr void write_axes(Out& out, const axis_list& axes) {
 // Attributes that are not what make_node gives.
 template <class Out>
 constexpr void write_attributes(Out& out, const node& n) {
-  node const plain = make_node(n.kind);
-  auto const integer = [&](const char* name, std::int64_t x, std::int64_t usual) {
+  const node plain = make_node(n.kind);
+  const auto integer = [&](const char* name, std::int64_t x, std::int64_t usual) {
     if (x != usual) out << " " << name << " ", write_integer(out, x);
   };
   if (n.named.count > 0) out << " along ", write_axes(out, n.named);
@@ -96,13 +96,13 @@ constexpr void write_attributes(Out& out, const node& n) {
 
 template <class Out>
 constexpr void write_graph(Out& out, const graph_parts& g) {
-  auto const name = [&](name_ref r) {
+  const auto name = [&](name_ref r) {
     return std::string_view(g.text.first + r.begin, static_cast<std::size_t>(r.size));
   };
   if (g.fault != model_fault::none)
     out << sentence_of(g.fault) << " " << name(g.fault_name) << "\n";
   for (int i = 0; i < static_cast<int>(g.nodes.size()); ++i) {
-    node const& n = g.nodes[i];
+    const node& n = g.nodes[i];
     out << "%", write_integer(out, i);
     out << " = " << name_of(n.kind);
     if (n.kind == op::input) out << " " << name(g.inputs[n.leaf].name);
@@ -119,7 +119,7 @@ constexpr void write_graph(Out& out, const graph_parts& g) {
     write_axes(out, n.axes);
     out << "\n";
   }
-  for (output const& o : g.outputs) {
+  for (const output& o : g.outputs) {
     out << (o.kind == role::result     ? "result "
             : o.kind == role::gradient ? "gradient of "
                                        : "new value of ")

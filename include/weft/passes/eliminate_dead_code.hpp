@@ -29,7 +29,7 @@ enum class unneeded : bool { stay, go };
 // Gives g the interface of `from` (inputs, parameters, states and outputs), whose node i is node
 // to[i] of g. Inputs and states that are not `live` are dropped; null: all are live.
 constexpr void remap_interface(graph& g, const graph& from, const int* to, const bool* live) {
-  auto const moved = [&](auto end) {
+  const auto moved = [&](auto end) {
     end.node = to[end.node];
     return end;
   };
@@ -64,7 +64,7 @@ class dead_code_eliminator {
   constexpr graph run(unneeded inputs) {
     if (g_.rejected) return rejected_graph(g_);
     for (int i = 0; i < g_.output_count; ++i) {
-      output const& o = g_.outputs[i];
+      const output& o = g_.outputs[i];
       need(o.node);
       if (o.kind == role::update) need(g_.states[o.leaf].node);
     }
@@ -74,7 +74,7 @@ class dead_code_eliminator {
       for (int i = 0; i < g_.state_count; ++i) need(g_.states[i].node);
     }
     while (waiting_count_ > 0) {
-      int const i = waiting_[--waiting_count_];
+      const int i = waiting_[--waiting_count_];
       for (int j = 0; j < g_.nodes[i].operands; ++j) need(g_.nodes[i].operand[j]);
       if (g_.nodes[i].kind == op::carry) need(next_of_[i]);
     }
@@ -105,14 +105,14 @@ class dead_code_eliminator {
   // Emits the scan bodies that node i reads from, except its own, before it.
   constexpr void need_bodies(graph& h, int i) {
     for (int j = 0; j < g_.nodes[i].operands; ++j) {
-      int const body = loop_of(g_, g_.nodes[i].operand[j]);
+      const int body = loop_of(g_, g_.nodes[i].operand[j]);
       if (body != loop_of(g_, i)) need_body(h, body);
     }
   }
   constexpr void need_body(graph& h, int body) {
     if (body == 0 || emitted_[body]) return;
     emitted_[body] = true;
-    auto const each = [&](auto f) {
+    const auto each = [&](auto f) {
       for (int i = 0; i < g_.count; ++i)
         if (live_[i] && loop_of(g_, i) == body) f(i);
     };

@@ -32,7 +32,7 @@ class fuser {
       node n = g_.nodes[i];
       for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
       fuse_prologue(h, g_.nodes[i], n);
-      if (int const same = is_masked_already(h, n); same >= 0) {
+      if (const int same = is_masked_already(h, n); same >= 0) {
         to[i] = same;
         continue;
       }
@@ -54,9 +54,9 @@ class fuser {
   // Operand j, if it is a dot that can take n as its epilogue and has no other user; else null.
   constexpr const node* contraction(const graph& h, const node& original, const node& n,
                                     int j) const {
-    node const& c = h.nodes[n.operand[j]];
-    bool const only_here = uses_[original.operand[j]] == 1;
-    bool const alike = c.axes == n.axes && same_schedule(c, n);
+    const node& c = h.nodes[n.operand[j]];
+    const bool only_here = uses_[original.operand[j]] == 1;
+    const bool alike = c.axes == n.axes && same_schedule(c, n);
     return c.kind == op::dot && c.epilogue == op::copy && only_here && alike ? &c : nullptr;
   }
 
@@ -64,14 +64,14 @@ class fuser {
   // whether it did.
   constexpr bool fuse_epilogue(const graph& h, const node& original, node& n) const {
     if (n.operands == 0) return false;
-    node const* const c = contraction(h, original, n, 0);
+    const node* const c = contraction(h, original, n, 0);
     if (!c) return false;
     node fused = *c;
     if (has_flag(n.kind, op_flag::epilogue)) {
       fused.epilogue = n.kind;
     } else if (n.kind == op::add) {
       if (!add(fused, n.operand[1])) return false;
-    } else if (double const by = factor(h, n); by != 0 && c->operands == 2) {
+    } else if (const double by = factor(h, n); by != 0 && c->operands == 2) {
       fused.scale *= by;
     } else {
       return false;
@@ -128,7 +128,7 @@ class fuser {
   static constexpr double factor(const graph& h, const node& n) {
     if (n.kind == op::negate) return -1;
     if (n.kind != op::multiply && n.kind != op::divide) return 0;
-    node const& c = h.nodes[n.operand[1]];
+    const node& c = h.nodes[n.operand[1]];
     if (c.kind != op::constant || constant_value(c) == 0) return 0;  // 1 / 0 is no constant
     if (!(h.nodes[n.operand[0]].axes == n.axes)) return 0;
     return n.kind == op::multiply ? constant_value(c) : 1 / constant_value(c);
@@ -137,8 +137,8 @@ class fuser {
   // Moves a constant scale of lhs or rhs to the dot.
   static constexpr void fold_scales(const graph& h, node& dot) {
     for (int j = 0; j < 2; ++j) {
-      node const& scaled = h.nodes[dot.operand[j]];
-      double const by = scaled.type == dtype::float32 ? factor(h, scaled) : 0;
+      const node& scaled = h.nodes[dot.operand[j]];
+      const double by = scaled.type == dtype::float32 ? factor(h, scaled) : 0;
       if (by == 0) continue;
       dot.scale *= by;
       dot.operand[j] = scaled.operand[0];
@@ -149,10 +149,10 @@ class fuser {
   // the mask is false, since the weights are a factor of it. Returns g then, else -1.
   static constexpr int is_masked_already(const graph& h, const node& n) {
     if (n.kind != op::where) return -1;
-    node const& g = h.nodes[n.operand[1]];
+    const node& g = h.nodes[n.operand[1]];
     if (!is_constant(h, n.operand[2], 0) || g.kind != op::softmax_adjoint) return -1;
     if (!(g.axes == n.axes)) return -1;
-    node const& weights = h.nodes[g.operand[0]];
+    const node& weights = h.nodes[g.operand[0]];
     if (weights.kind != op::softmax) return -1;
     return weights.operands == 2 && weights.operand[1] == n.operand[0] ? n.operand[1] : -1;
   }

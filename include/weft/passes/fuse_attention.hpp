@@ -49,7 +49,7 @@ class attention_fuser {
     band_highest(n) = f.highest;
     length_more(n) = f.length_more;
     relative_origin(n) = f.origin;
-    for (int const id : {f.query, f.key, f.value}) n.operand[n.operands++] = to[id];
+    for (const int id : {f.query, f.key, f.value}) n.operand[n.operands++] = to[id];
     if (f.mask_count > 0) {
       int all = to[f.masks[0]];
       for (int i = 1; i < f.mask_count; ++i) all = joined(h, op::logical_and, all, to[f.masks[i]]);
@@ -79,14 +79,14 @@ class attention_fuser {
   // An int32 node plus a constant, clamped to what int32 has: keys are far from there.
   constexpr int shifted(graph& h, int id, std::int64_t by) {
     using limits = std::numeric_limits<std::int32_t>;
-    auto const number = [&](std::int64_t value) {
+    const auto number = [&](std::int64_t value) {
       node c = make_node(op::constant);
       c.type = dtype::int32;
       constant_value(c) = static_cast<double>(value);
       return made(h, c);
     };
     if (by == 0) return id;
-    int const clamped = by > 0 ? joined(h, op::minimum, id, number(limits::max() - by))
+    const int clamped = by > 0 ? joined(h, op::minimum, id, number(limits::max() - by))
                                : joined(h, op::maximum, id, number(limits::min() - by));
     return joined(h, op::add, clamped, number(by));
   }

@@ -13,11 +13,11 @@ class norm_parameter_gradient_fuser {
  public:
   explicit constexpr norm_parameter_gradient_fuser(const graph& h) : h_(h) {
     for (int i = 0; i < h.count; ++i) {
-      node const& n = h.nodes[i];
+      const node& n = h.nodes[i];
       for (int j = 0; j < n.operands; ++j) read_[n.operand[j]] = true;
     }
     for (int i = 0; i < h.count; ++i) {
-      node const& n = h.nodes[i];
+      const node& n = h.nodes[i];
       // A sum that another node reads may be needed before the adjoint.
       if (n.kind != op::sum || n.type != dtype::float32 || read_[i]) continue;
       if (n.operands == 1) bias_[n.operand[0]] = i + 1;
@@ -33,7 +33,7 @@ class norm_parameter_gradient_fuser {
     for (int i = 0; i < h_.count; ++i) {
       if (!wants_parameter_gradients(i)) continue;
       any = true;
-      int const g = h_.nodes[i].operand[1];
+      const int g = h_.nodes[i].operand[1];
       moved_[gain_[g] - 1] = true;
       if (bias_[g] > 0 && is_sum_of_rows(h_.nodes[bias_[g] - 1], h_.nodes[i]))
         moved_[bias_[g] - 1] = true;
@@ -50,14 +50,14 @@ class norm_parameter_gradient_fuser {
 
   // Whether node i is a normalisation's adjoint whose gain's gradient is computed too.
   constexpr bool wants_parameter_gradients(int i) const {
-    node const& n = h_.nodes[i];
+    const node& n = h_.nodes[i];
     if (!is_adjoint_of_normalization(n.kind) || n.operands < 3 || n.region != 0) return false;
     if (n.axes.count == max_rank || row_axes(n).bounded()) return false;
     if (gain_[n.operand[1]] == 0) return false;
-    node const& sum = h_.nodes[gain_[n.operand[1]] - 1];
+    const node& sum = h_.nodes[gain_[n.operand[1]] - 1];
     if (!is_sum_of_rows(sum, n)) return false;
     for (int j = 0; j < 2; ++j) {
-      node const& normal = h_.nodes[sum.operand[j]];
+      const node& normal = h_.nodes[sum.operand[j]];
       if (normal.kind == normalization_of_adjoint(n.kind) && normal.operands == 1 &&
           normal.operand[0] == n.operand[0] && row_axes(normal) == row_axes(n) &&
           epsilon_of(normal) == epsilon_of(n) && sum.operand[1 - j] == n.operand[1])
@@ -72,14 +72,14 @@ class norm_parameter_gradient_fuser {
     for (int i = 0; i < h_.count; ++i) {
       if (moved_[i]) continue;
       node n = h_.nodes[i];
-      bool const sums = wants_parameter_gradients(i);
+      const bool sums = wants_parameter_gradients(i);
       if (sums) n.options = with_partial_sums;
       for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
       to[i] = to_graph.emit(n);
       if (!sums) continue;
-      int const g = h_.nodes[i].operand[1];
+      const int g = h_.nodes[i].operand[1];
       for (int which = 0; which < 2; ++which) {
-        int const sum = (which == 0 ? gain_[g] : bias_[g]) - 1;
+        const int sum = (which == 0 ? gain_[g] : bias_[g]) - 1;
         if (sum < 0 || !moved_[sum]) continue;
         node s = make_node(op::norm_parameter_gradient);
         s.axes = h_.nodes[sum].axes;

@@ -25,8 +25,8 @@ constexpr void push_operand(node& n, int id) {
 // normalize(x, gain, bias). Normalize is operand j of n and must have no other user.
 constexpr bool fold_affine(const graph& h, node& n, int j) {
   node normal = h.nodes[n.operand[j]];
-  bool const gain = n.kind == op::multiply && normal.operands == 1;
-  bool const bias = n.kind == op::add && normal.operands == 2;
+  const bool gain = n.kind == op::multiply && normal.operands == 1;
+  const bool bias = n.kind == op::add && normal.operands == 2;
   if (!is_normalization(normal.kind) || !(gain || bias) || !(normal.axes == n.axes)) return false;
   push_operand(normal, n.operand[1 - j]);
   n = normal;
@@ -36,9 +36,9 @@ constexpr bool fold_affine(const graph& h, node& n, int j) {
 // normalize(x + y, gain, bias) becomes normalize(x, gain, bias, y), if n alone uses the sum.
 constexpr void fold_residual_sum(const graph& h, node& n, const int* uses) {
   if (!is_normalization(n.kind) || n.operands != 3 || uses[n.operand[0]] != 1) return;
-  node const& sum = h.nodes[n.operand[0]];
+  const node& sum = h.nodes[n.operand[0]];
   if (sum.kind != op::add || sum.type != dtype::float32 || !same_schedule(sum, n)) return;
-  int const whole = as_operand(h, sum, 0) ? 0 : 1;
+  const int whole = as_operand(h, sum, 0) ? 0 : 1;
   if (!as_operand(h, sum, whole)) return;
   n.operand[0] = sum.operand[whole];
   push_operand(n, sum.operand[1 - whole]);
@@ -59,10 +59,10 @@ constexpr bool fold_residual(const graph& h, node& n, int j) {
 // normalize_adjoint(x, g * gain) becomes normalize_adjoint(x, g, gain).
 constexpr void fold_gain(const graph& h, node& n) {
   if (!is_adjoint_of_normalization(n.kind) || n.operands != 2) return;
-  node const& product = h.nodes[n.operand[1]];
+  const node& product = h.nodes[n.operand[1]];
   if (product.kind != op::multiply || !(product.axes == n.axes) || !same_schedule(product, n))
     return;
-  int const g = h.nodes[product.operand[0]].axes == n.axes ? 0 : 1;
+  const int g = h.nodes[product.operand[0]].axes == n.axes ? 0 : 1;
   if (!as_operand(h, product, g)) return;
   n.operand[1] = product.operand[g];
   push_operand(n, product.operand[1 - g]);
@@ -73,10 +73,10 @@ constexpr void fold_gain(const graph& h, node& n) {
 // never written.
 constexpr void fold_one_hot(const graph& h, node& n) {
   if (n.kind != op::log_softmax_adjoint || n.operands != 2) return;
-  node const& scattered = h.nodes[n.operand[1]];
+  const node& scattered = h.nodes[n.operand[1]];
   if (scattered.kind != op::scatter_add || !(scattered.axes == n.axes)) return;
-  axis_list const& rows = h.nodes[scattered.operand[0]].axes;
-  bool const row_by_row = row_axes(n).count == 1 && row_axes(n).at[0] == indexed_axis(scattered) &&
+  const axis_list& rows = h.nodes[scattered.operand[0]].axes;
+  const bool row_by_row = row_axes(n).count == 1 && row_axes(n).at[0] == indexed_axis(scattered) &&
                           rows.count + 1 == n.axes.count;
   if (!row_by_row) return;
   n.operand[1] = scattered.operand[0];
@@ -86,14 +86,14 @@ constexpr void fold_one_hot(const graph& h, node& n) {
 // softmax(where(mask, x * scale, -infinity)) becomes softmax(x, mask) with that scale.
 constexpr void fold_mask(const graph& h, node& n, double (*factor)(const graph&, const node&)) {
   if (n.kind != op::softmax || n.operands != 1) return;
-  node const& masked = h.nodes[n.operand[0]];
+  const node& masked = h.nodes[n.operand[0]];
   if (masked.kind == op::where && as_operand(h, masked, 1) &&
       is_constant(h, masked.operand[2], -std::numeric_limits<double>::infinity())) {
     n.operand[0] = masked.operand[1];
     push_operand(n, masked.operand[0]);
   }
-  node const& scaled = h.nodes[n.operand[0]];
-  double const by = factor(h, scaled);
+  const node& scaled = h.nodes[n.operand[0]];
+  const double by = factor(h, scaled);
   if (by == 0 || !same_schedule(scaled, n)) return;
   n.scale *= by;
   n.operand[0] = scaled.operand[0];
@@ -102,7 +102,7 @@ constexpr void fold_mask(const graph& h, node& n, double (*factor)(const graph&,
 // sum(x * y) becomes sum(x, y), a sum of products.
 constexpr void fold_multiply(const graph& h, node& n) {
   if (n.kind != op::sum || n.type != dtype::float32 || n.operands != 1) return;
-  node const& product = h.nodes[n.operand[0]];
+  const node& product = h.nodes[n.operand[0]];
   if (product.kind != op::multiply || !as_operand(h, product, 0) || !as_operand(h, product, 1) ||
       !same_schedule(product, n))
     return;

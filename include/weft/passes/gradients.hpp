@@ -12,7 +12,7 @@ class gradient_graph {
     for (bool again = true; again;) {
       again = false;
       for (int i = 0; i < g.count; ++i) {
-        node const& n = g_.nodes[i];
+        const node& n = g_.nodes[i];
         depends_[i] = depends_[i] || n.kind == op::parameter;
         for (int j = 0; j < n.operands; ++j) depends_[i] = depends_[i] || depends_[n.operand[j]];
         depends_[i] = depends_[i] && n.type == dtype::float32;
@@ -65,7 +65,7 @@ class gradient_graph {
   // Adds `id` to the gradient for node `to`, summed over the axes along which `to` was broadcast.
   constexpr void accumulate(int to, int id) {
     if (body_.open() && g_.nodes[to].region == 0) return capture(to, id);
-    int const g = sum_to(g_.nodes[to].axes, id);
+    const int g = sum_to(g_.nodes[to].axes, id);
     gradient_[to] =
         1 + (gradient_[to] > 0 ? elementwise(op::add, g_.nodes[to].axes, gradient_[to] - 1, g) : g);
   }
@@ -90,7 +90,7 @@ class gradient_graph {
   constexpr void capture(int to, int id) {
     if (!(g_.nodes[id].axes == g_.nodes[to].axes) && g_.nodes[id].axes.count < max_rank)
       return defer({to, body_.stack(id), 0});
-    int const g = sum_to(g_.nodes[to].axes, id);
+    const int g = sum_to(g_.nodes[to].axes, id);
     for (int i = 0; i < captured_count_; ++i)
       if (captured_[i].to == to) {
         captured_[i].sum = elementwise(op::add, g_.nodes[to].axes, captured_[i].sum, g);
@@ -104,7 +104,7 @@ class gradient_graph {
   constexpr bool defer_contraction(int to, int other, int g) {
     if (!body_.open() || g_.nodes[to].region != 0) return false;
     if (g_.nodes[other].axes.count == max_rank || g_.nodes[g].axes.count == max_rank) return false;
-    int const values = body_.values(other);
+    const int values = body_.values(other);
     defer({to, body_.stack(g), values + 1});
     return true;
   }

@@ -17,7 +17,7 @@ class elementwise_grouper {
     for (int i = g_.count - 1; i >= 0; --i) {
       node& n = g_.nodes[i];
       n.fused = joins(i);
-      int const end = n.fused ? end_[i] - 1 : i;
+      const int end = n.fused ? end_[i] - 1 : i;
       for (int j = 0; j < n.operands; ++j) {
         int& users_end = end_[n.operand[j]];
         users_end = users_end == 0 || users_end == end + 1 ? end + 1 : several;
@@ -32,17 +32,17 @@ class elementwise_grouper {
   constexpr bool joins(int i) {
     node& n = g_.nodes[i];
     if (!is_elementwise(n.kind) || end_[i] == 0 || end_[i] == several) return false;
-    node const& last = g_.nodes[end_[i] - 1];
+    const node& last = g_.nodes[end_[i] - 1];
     if (!is_elementwise(last.kind) || !(last.axes == n.axes) || !same_schedule(last, n))
       return false;
     int inputs[max_fused_inputs + 3]{};
     int input_count = 0;
-    auto const read = [&](int id) {
+    const auto read = [&](int id) {
       for (int j = 0; j < input_count; ++j)
         if (inputs[j] == id) return;
       inputs[input_count++] = id;
     };
-    fusion_group const c = fusion_group_of(g_, end_[i] - 1);
+    const fusion_group c = fusion_group_of(g_, end_[i] - 1);
     for (int j = 0; j < c.input_count; ++j)
       if (c.inputs[j] != i) read(c.inputs[j]);
     for (int j = 0; j < n.operands; ++j) read(n.operand[j]);

@@ -50,7 +50,7 @@ class hoister {
     if (n.named.bounded() || (refuses_indices(n) && n.axes.bounded())) return true;
     axis_list from{};  // bounded axes of the operands
     for (int j = 0; j < n.operands; ++j) {
-      axis_list const& axes = g_.nodes[n.operand[j]].axes;
+      const axis_list& axes = g_.nodes[n.operand[j]].axes;
       for (int a = 0; a < axes.count; ++a) {
         if (!axes.at[a]->bounded || from.contains(axes.at[a])) continue;
         if (!n.axes.contains(axes.at[a])) return true;
@@ -63,22 +63,22 @@ class hoister {
   }
 
   constexpr void estimate(int i) {
-    node const& n = g_.nodes[i];
+    const node& n = g_.nodes[i];
     if ((is_leaf(n.kind) && n.kind != op::constant) || n.region != 0) return;
     for (int j = 0; j < n.operands; ++j)
       if (!known_[n.operand[j]]) return;
     if (depends_on_lengths(n)) return;
     known_[i] = true;
     for (int j = 0; j < n.operands; ++j) size_[i] = std::max(size_[i], size_[n.operand[j]]);
-    bool const fuses = is_elementwise(n.kind) || (is_view(n.kind) && n.kind != op::merge);
+    const bool fuses = is_elementwise(n.kind) || (is_view(n.kind) && n.kind != op::merge);
     if (has_flag(n.kind, op_flag::expensive) || (size_[i] > 0 && !fuses))
       size_[i] = n.axes.extent();
   }
 
   // Called for users before their operands.
   constexpr void choose(int i) {
-    node const& n = g_.nodes[i];
-    bool const view = is_view(n.kind) && n.kind != op::merge;
+    const node& n = g_.nodes[i];
+    const bool view = is_view(n.kind) && n.kind != op::merge;
     kept_[i] = size_[i] > 0 && (needed_[i] || (!view && n.axes.extent() <= size_[i]));
     needed_[i] = needed_[i] || kept_[i];
     finds_any_ = finds_any_ || kept_[i];
@@ -110,7 +110,7 @@ class hoister {
 // Runs after fuse_attention, which matches how a mask is computed, and before fuse, which keeps
 // invariant nodes and others separate.
 constexpr graph hoist(graph g) {
-  detail::hoister const h(g);
+  const detail::hoister h(g);
   if (!h.finds_any()) return g;
   return h.run();
 }

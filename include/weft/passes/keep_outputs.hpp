@@ -36,7 +36,7 @@ constexpr void add_updates(graph& h, const graph& g) {
     for (int i = g.count - 1; i >= 0; --i)
       for (int j = 0; live[i] && j < g.nodes[i].operands; ++j) live[g.nodes[i].operand[j]] = true;
     for (int i = 0; i < g.output_count; ++i) {
-      output const& o = g.outputs[i];
+      const output& o = g.outputs[i];
       if (o.kind != role::update || taken[i] || !live[g.states[o.leaf].node]) continue;
       more = taken[i] = true;
       h.outputs[h.output_count++] = o;
@@ -53,7 +53,7 @@ constexpr graph keep_outputs(const graph& g, array_view<std::string_view> names)
   if (names.size() == 0) return eliminate_dead_code_and_inputs(g);
   graph h = g;
   h.output_count = 0;
-  for (std::string_view const name : names)
+  for (const std::string_view name : names)
     h.outputs[h.output_count++] = g.outputs[find_output(g, name)];
   if (g.state_count > 0) detail::add_updates(h, g);
   return eliminate_dead_code_and_inputs(h);

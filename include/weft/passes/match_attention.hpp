@@ -56,7 +56,7 @@ class attention_matcher {
         id = at(id).operand[0];
       }
       f = {};
-      int const scores = match_softmax(id, f);
+      const int scores = match_softmax(id, f);
       if (scores < 0) continue;
       f.numbers = numbers;
       f.value = n.operand[1 - weights];
@@ -83,21 +83,21 @@ class attention_matcher {
   // Matches a softmax along one axis, the keys'; with a sink, the part of it that is the keys', as
   // nn::softmax_with_sink has it. Returns what the softmax of the keys is of; -1 if it is neither.
   constexpr int match_softmax(int id, attention_match& f) const {
-    auto const is_softmax = [&](int of) {
+    const auto is_softmax = [&](int of) {
       return at(of).kind == op::softmax && only_here(of) && row_axes(at(of)).count == 1;
     };
     if (is_softmax(id)) {
       f.key_axis = row_axes(at(id)).at[0];
       return at(id).operand[0];
     }
-    node const& part = at(id);
+    const node& part = at(id);
     if (part.kind != op::slice || !only_here(id) || !is_softmax(part.operand[0])) return -1;
-    axis_info const* const whole = row_axes(at(part.operand[0])).at[0];
-    node const& both = at(at(part.operand[0]).operand[0]);
+    const axis_info* const whole = row_axes(at(part.operand[0])).at[0];
+    const node& both = at(at(part.operand[0]).operand[0]);
     if (both.kind != op::concatenate || !only_here(at(part.operand[0]).operand[0]) ||
         both.operands != 2 || !both.axes.contains(whole) || part.axes.contains(whole))
       return -1;
-    axis_info const *const one = concatenated_axes(both).at[0], *const keys =
+    const axis_info *const one = concatenated_axes(both).at[0], *const keys =
                                                                     concatenated_axes(both).at[1];
     if (one->bounded || one->extent != 1 || slice_offset(part) != 1 ||
         slice_axes(part).count != 1 || !part.axes.contains(keys))
@@ -105,7 +105,7 @@ class attention_matcher {
     f.key_axis = keys;
     f.sink = both.operand[0];
     // A sink is broadcast to the scores' other axes by adding it to zeros.
-    node const& first = at(f.sink);
+    const node& first = at(f.sink);
     if (first.kind == op::copy) f.sink = first.operand[0];
     for (int j = 0; first.kind == op::add && j < 2; ++j)
       if (is_zero(first.operand[j])) f.sink = first.operand[1 - j];
@@ -114,9 +114,9 @@ class attention_matcher {
 
   // The constant that n scales operand 0 by, as a factor; 0 if n does something else.
   constexpr double factor(const node& n) const {
-    bool const divides = n.kind == op::divide;
+    const bool divides = n.kind == op::divide;
     if ((!divides && n.kind != op::multiply) || !is_constant(n.operand[1])) return 0;
-    double const c = constant_value(at(n.operand[1]));
+    const double c = constant_value(at(n.operand[1]));
     return c == 0 ? 0 : divides ? 1 / c : c;
   }
   // n, with the constant operand of a product second.
@@ -129,7 +129,7 @@ class attention_matcher {
   // soft cap, scale, dot; the latter in `region`, the same scan body or none.
   constexpr bool match_scores(int id, int region, attention_match& f) const {
     if (at(id).kind == op::where && only_here(id)) {
-      node const& n = at(id);
+      const node& n = at(id);
       if (!is_constant(n.operand[2]) ||
           constant_value(at(n.operand[2])) != -std::numeric_limits<double>::infinity())
         return false;
@@ -142,7 +142,7 @@ class attention_matcher {
     id = peel_factors(id, times);
     if (at(id).kind != op::add || !only_here(id)) return match_products(id, times, region, f);
     if (f.bias_count == max_terms) return false;
-    int const before = f.bias_count;
+    const int before = f.bias_count;
     for (int scores = 0; scores < 2; ++scores) {
       f.bias_count = before;
       f.biases[f.bias_count++] = {at(id).operand[1 - scores], times};
@@ -159,14 +159,14 @@ class attention_matcher {
       id = peel_factors(at(id).operand[0], times);
     }
     f.scale = times;
-    node const& n = at(id);
+    const node& n = at(id);
     if (n.kind != op::dot || !only_here(id) || n.region != region) return false;
-    bool const keys_right = at(n.operand[1]).axes.contains(f.key_axis);
+    const bool keys_right = at(n.operand[1]).axes.contains(f.key_axis);
     f.query = n.operand[keys_right ? 0 : 1];
     f.key = n.operand[keys_right ? 1 : 0];
     f.depth_axis = nullptr;
     for (int a = 0; a < at(f.query).axes.count; ++a) {
-      axis_info const* const axis = at(f.query).axes.at[a];
+      const axis_info* const axis = at(f.query).axes.at[a];
       if (n.axes.contains(axis)) continue;
       if (f.depth_axis) return false;  // more than one
       f.depth_axis = axis;
@@ -177,7 +177,7 @@ class attention_matcher {
   // Peels constant factors off node id, multiplying `times` by them; returns what they scale.
   constexpr int peel_factors(int id, double& times) const {
     for (; only_here(id); id = constant_second(at(id)).operand[0]) {
-      double const by = factor(constant_second(at(id)));
+      const double by = factor(constant_second(at(id)));
       if (by == 0) break;
       times *= by;
     }
@@ -186,12 +186,12 @@ class attention_matcher {
 
   // Finds the roles of the axes of n, the dot of weights and values; false if it is no attention.
   constexpr bool find_axes(const node& n, const node& weights, attention_match& f) const {
-    axis_list const& of_value = at(f.value).axes;
+    const axis_list& of_value = at(f.value).axes;
     if (!of_value.contains(f.key_axis) || n.axes.contains(f.key_axis)) return false;
     if (at(f.value).type != dtype::float32) return false;
     f.value_axis = nullptr;
     for (int a = 0; a < of_value.count; ++a) {
-      axis_info const* const axis = of_value.at[a];
+      const axis_info* const axis = of_value.at[a];
       if (axis == f.key_axis || weights.axes.contains(axis)) continue;
       if (f.value_axis) return false;
       f.value_axis = axis;
@@ -206,23 +206,23 @@ class attention_matcher {
     f.query_axis = nullptr;
     bool is_compared = false;
     for (int a = 0; a < at(f.query).axes.count; ++a) {
-      axis_info const* const axis = at(f.query).axes.at[a];
+      const axis_info* const axis = at(f.query).axes.at[a];
       if (axis == f.depth_axis || at(f.key).axes.contains(axis) || of_value.contains(axis))
         continue;
-      bool const compared = f.mask_count > 0 && has_positions(f.masks[0], axis);
+      const bool compared = f.mask_count > 0 && has_positions(f.masks[0], axis);
       if (!f.query_axis || (compared && !is_compared) ||
           (compared == is_compared && f.query_axis->extent < axis->extent))
         f.query_axis = axis, is_compared = compared;
     }
-    int const batch = n.axes.count - 1 - (f.query_axis != nullptr);
+    const int batch = n.axes.count - 1 - (f.query_axis != nullptr);
     return batch + 4 <= max_rank;
   }
 
   // Whether a mask depends on the positions along an axis.
   constexpr bool has_positions(int mask, const axis_info* axis) const {
-    node const& n = at(mask);
+    const node& n = at(mask);
     if (n.kind == op::positions) return n.axes.contains(axis);
-    bool const is_part = n.kind == op::logical_and || n.kind == op::less ||
+    const bool is_part = n.kind == op::logical_and || n.kind == op::less ||
                          n.kind == op::less_equal || n.kind == op::add || n.kind == op::subtract;
     for (int j = 0; is_part && j < n.operands; ++j)
       if (has_positions(n.operand[j], axis)) return true;
@@ -232,7 +232,7 @@ class attention_matcher {
   // Splits masks joined by logical_and into their operands. False if there are too many.
   constexpr bool split_conjunctions(attention_match& f) const {
     for (int i = 0; i < f.mask_count;) {
-      node const& n = at(f.masks[i]);
+      const node& n = at(f.masks[i]);
       if (n.kind != op::logical_and) {
         ++i;
         continue;
@@ -249,7 +249,7 @@ class attention_matcher {
   // any, masks with another one, or with none, stay masks.
   constexpr void match_positions(attention_match& f) const {
     for (int i = 0; i < f.mask_count && f.offset < 0; ++i)
-      if (affine_index const p = affine_mask(f.masks[i], f); p.keys * p.queries == -1)
+      if (const affine_index p = affine_mask(f.masks[i], f); p.keys * p.queries == -1)
         f.offset = p.times == 0 ? -1 : p.other;
     for (int i = 0; i < f.mask_count;) {
       if (intersect_band(affine_mask(f.masks[i], f), f) || intersect_limits(f.masks[i], f))
@@ -261,7 +261,7 @@ class attention_matcher {
 
   // The p of a comparison written as p <= 0; unknown if it is not affine.
   constexpr affine_index affine_mask(int id, const attention_match& f) const {
-    node const& n = at(id);
+    const node& n = at(id);
     if (n.kind != op::less && n.kind != op::less_equal) return {};
     affine_index p =
         affine_index::difference(as_affine(n.operand[0], f), as_affine(n.operand[1], f));
@@ -274,12 +274,12 @@ class attention_matcher {
   // Makes a comparison of key positions with an int32 that may have the queries' axis, but not the
   // keys', the begins or the lengths; false if it is another form, or there are some already.
   constexpr bool intersect_limits(int id, attention_match& f) const {
-    node const& n = at(id);
+    const node& n = at(id);
     if (n.kind != op::less && n.kind != op::less_equal) return false;
-    std::int64_t const strict = n.kind == op::less;
+    const std::int64_t strict = n.kind == op::less;
     for (int side = 0; side < 2; ++side) {
-      affine_index const key = as_affine(n.operand[side], f);
-      int const limit = n.operand[1 - side];
+      const affine_index key = as_affine(n.operand[side], f);
+      const int limit = n.operand[1 - side];
       if (!key.known || key.keys != 1 || key.queries != 0 || key.times != 0 || is_constant(limit) ||
           at(limit).type != dtype::int32 || at(limit).axes.contains(f.key_axis))
         continue;
@@ -299,7 +299,7 @@ class attention_matcher {
   // Intersects the band or the lengths with p <= 0; false if it is neither's form.
   constexpr bool intersect_band(const affine_index& p, attention_match& f) const {
     if (!p.known) return false;
-    bool const shifted = p.times != 0;
+    const bool shifted = p.times != 0;
     if (p.keys * p.queries == -1) {  // ±(key - query - offset) + constant
       if (shifted ? p.other != f.offset : f.offset >= 0) return false;
       if (p.keys == 1)
@@ -319,7 +319,7 @@ class attention_matcher {
   // Moves one relative bias out of the biases.
   constexpr void find_relative_bias(const node& weights, attention_match& f) const {
     for (int i = 0; i < f.bias_count; ++i)
-      if (addend const from = f.biases[i]; match_relative_bias(from, weights, f)) {
+      if (const addend from = f.biases[i]; match_relative_bias(from, weights, f)) {
         f.biases[i] = f.biases[--f.bias_count];
         return;
       }
@@ -327,7 +327,7 @@ class attention_matcher {
   // Looks into sums; the other operand of one with a relative bias becomes a separate bias.
   constexpr bool match_relative_bias(addend from, const node& weights, attention_match& f) const {
     from.node = peel_factors(from.node, from.times);
-    node const& n = at(from.node);
+    const node& n = at(from.node);
     if (n.kind == op::gather) return match_relative_gather(from, weights, f);
     if (n.kind != op::add || f.bias_count == max_terms) return false;
     for (int j = 0; j < 2; ++j) {
@@ -340,27 +340,27 @@ class attention_matcher {
   // Whether the gather's index is key - query - offset + origin, clamped to the table's range.
   constexpr bool match_relative_gather(const addend& from, const node& weights,
                                        attention_match& f) const {
-    node const& n = at(from.node);
-    axis_list const& of_table = at(n.operand[0]).axes;
-    axis_info const* const distance = indexed_axis(n);
+    const node& n = at(from.node);
+    const axis_list& of_table = at(n.operand[0]).axes;
+    const axis_info* const distance = indexed_axis(n);
     if (distance->bounded || of_table.contains(f.key_axis) || weights.axes.contains(distance))
       return false;
-    clamped const index = peel_clamps(n.operand[1]);
-    affine_index const p = as_affine(index.node, f);
-    bool const along_both = p.keys == 1 && p.queries == (f.query_axis ? -1 : 0);
-    bool const shifted = p.times != 0;
+    const clamped index = peel_clamps(n.operand[1]);
+    const affine_index p = as_affine(index.node, f);
+    const bool along_both = p.keys == 1 && p.queries == (f.query_axis ? -1 : 0);
+    const bool shifted = p.times != 0;
     if (!p.known || !along_both || (shifted && p.times != -1)) return false;
-    int const offset = shifted ? p.other : -1;
-    bool const banded = f.lowest != std::numeric_limits<std::int64_t>::min() ||
+    const int offset = shifted ? p.other : -1;
+    const bool banded = f.lowest != std::numeric_limits<std::int64_t>::min() ||
                         f.highest != std::numeric_limits<std::int64_t>::max();
     if (banded && offset != f.offset) return false;
     // On a side without a clamp no index may be out of range, where gather gives 0.
-    auto const last = [](const axis_info* axis) {
+    const auto last = [](const axis_info* axis) {
       return axis ? static_cast<std::int64_t>(axis->extent) - 1 : 0;
     };
-    bool const from_first =
+    const bool from_first =
         index.low == 0 || (index.low < 0 && !shifted && p.constant >= last(f.query_axis));
-    bool const to_last =
+    const bool to_last =
         index.high == last(distance) || (index.high > last(distance) && !shifted &&
                                          p.constant + last(f.key_axis) <= last(distance));
     if (!from_first || !to_last) return false;
@@ -382,7 +382,7 @@ class attention_matcher {
       if (n.kind != op::maximum && n.kind != op::minimum) break;
       if (is_constant(n.operand[0])) std::swap(n.operand[0], n.operand[1]);
       if (!is_constant(n.operand[1])) break;
-      auto const bound = static_cast<std::int64_t>(constant_value(at(n.operand[1])));
+      const auto bound = static_cast<std::int64_t>(constant_value(at(n.operand[1])));
       if (n.kind == op::maximum)
         c.low = std::max(c.low, bound);
       else

@@ -75,7 +75,7 @@ constexpr std::size_t statistics_offset(const node& attention) {
   return align(bytes_of(attention));
 }
 constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int64_t part) {
-  attention_parts const parts = parts_of(adjoint);
+  const attention_parts parts = parts_of(adjoint);
   std::size_t offset = 0;
   for (int j = 0; j < part; ++j) offset += align(bytes_of(g.nodes[parts.of[j]]));
   return offset;
@@ -83,7 +83,7 @@ constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int6
 // The byte offset of the partial row sums in the buffer of a normalisation's adjoint: for the
 // gain's gradient (which = 0), then for the bias's (1).
 constexpr std::size_t partial_sums_offset(const node& adjoint, std::int64_t which) {
-  std::size_t const sums = partial_count(adjoint) * row_axes(adjoint).extent();
+  const std::size_t sums = partial_count(adjoint) * row_axes(adjoint).extent();
   return align(bytes_of(adjoint)) + static_cast<std::size_t>(which) * 4 * sums;
 }
 // Bytes of the node's buffer, for all its results.
@@ -104,7 +104,7 @@ class view_layout {
 
   // The view has its operand's buffer; then push gives the strides of its axes, outermost first.
   constexpr void alias() {
-    bool const of_root = source_.root == n.operand[0];
+    const bool of_root = source_.root == n.operand[0];
     to_ = source_;
     if (of_root) to_.offset = 0;
     for (std::ptrdiff_t& stride : to_.stride) stride = 0;
@@ -134,7 +134,7 @@ class view_layout {
   // Whether one stride goes through all of these axes of the operand.
   constexpr bool can_coalesce(const axis_list& named) const {
     for (int j = 0; j + 1 < named.count; ++j) {
-      auto const inner = static_cast<std::ptrdiff_t>(named.at[j + 1]->extent);
+      const auto inner = static_cast<std::ptrdiff_t>(named.at[j + 1]->extent);
       if (stride_of(named.at[j]) != stride_of(named.at[j + 1]) * inner) return false;
     }
     return true;

@@ -89,7 +89,7 @@ namespace detail {
 constexpr graph run_first_passes(const graph& g, array_view<pass> pipeline, std::size_t count) {
   if (count == 0) return g;
 #ifdef WEFT_VERIFY_PASSES
-  graph const result = pipeline[count - 1].run(run_first_passes(g, pipeline, count - 1));
+  const graph result = pipeline[count - 1].run(run_first_passes(g, pipeline, count - 1));
   if (verify(result).node >= 0) a_pass_leaves_a_malformed_graph();
   return result;
 #else

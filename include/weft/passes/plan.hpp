@@ -37,9 +37,9 @@ class planner {
     }
     for (int i = 0; i < g_.count; ++i) {
       if (g_.nodes[i].fused) continue;
-      int const body = loop_of(g_, i);
+      const int body = loop_of(g_, i);
       if (body > 0 && first_of_[body] == i) allocate_across_steps(body);
-      int const home = concatenated_in_[i] > 0 ? concatenated_in_[i] - 1 : i;
+      const int home = concatenated_in_[i] > 0 ? concatenated_in_[i] - 1 : i;
       if (owns_workspace(home) && size_[home] == 0) allocate(home);
       release_after(i);
       if (body > 0 && last_of_[body] == i)
@@ -47,7 +47,7 @@ class planner {
     }
     for (int i = 0; i < g_.count; ++i)
       if (p_.of[i].root != i) {  // until here a view's offset is relative to its root's
-        layout const& root = p_.of[p_.of[i].root];
+        const layout& root = p_.of[p_.of[i].root];
         p_.of[i].where = root.where;
         p_.of[i].leaf = root.leaf;
         p_.of[i].offset += root.offset;
@@ -88,10 +88,10 @@ class planner {
     }
     for (int i = 0; i < g_.output_count; ++i) last_read[root[g_.outputs[i].node]] = g_.count;
     for (int i = 0; i < g_.output_count; ++i) {
-      output const& o = g_.outputs[i];
+      const output& o = g_.outputs[i];
       if (o.kind != role::update || g_.nodes[o.node].kind != op::update_rows) continue;
-      node const& n = g_.nodes[o.node];
-      int const state = g_.states[o.leaf].node;
+      const node& n = g_.nodes[o.node];
+      const int state = g_.states[o.leaf].node;
       bool writes_itself = false;
       for (int j = 1; j < n.operands; ++j) writes_itself |= root[n.operand[j]] == state;
       if (n.operand[0] == state && last_read[state] == o.node && !writes_itself)
@@ -107,12 +107,12 @@ class planner {
       for (int j = 0; j < g_.nodes[i].operands; ++j) ++reads[g_.nodes[i].operand[j]];
     for (int i = 0; i < g_.output_count; ++i) reads[g_.outputs[i].node] = max_nodes;
     for (int i = 0; i < g_.count; ++i) {
-      node const& n = g_.nodes[i];
+      const node& n = g_.nodes[i];
       if (n.kind != op::concatenate || n.region != 0) continue;
       std::int64_t start = 0;
       for (int j = 0; j < n.operands; ++j) {
-        int const part = n.operand[j];
-        axis_info const* const axis = concatenated_axes(n).at[j];
+        const int part = n.operand[j];
+        const axis_info* const axis = concatenated_axes(n).at[j];
         if (reads[part] == 1 && can_write_into(part, n, axis)) {
           concatenated_in_[part] = i + 1;
           start_[part] = start;
@@ -125,7 +125,7 @@ class planner {
   // Whether `part` is computed by an instruction with a strided output, and has its axes in the
   // concatenation's order.
   constexpr bool can_write_into(int part, const node& whole, const axis_info* axis) const {
-    node const& n = g_.nodes[part];
+    const node& n = g_.nodes[part];
     if (!same_schedule(n, whole) || n.fused) return false;
     if (!is_elementwise(n.kind) && n.kind != op::dot) return false;
     for (int a = 0; a < n.axes.count; ++a)
@@ -141,14 +141,14 @@ class planner {
   // Extends the live range of node i's buffer to node `by`. What a scan's body reads from outside
   // its current step lives until its last step; run-invariant nodes that runs read live for ever.
   constexpr void use(int i, int by) {
-    int const root = p_.of[i].root;
+    const int root = p_.of[i].root;
     if (g_.nodes[root].once && by < g_.count && !g_.nodes[by].once) by = g_.count;
-    int const body = by < g_.count ? loop_of(g_, by) : 0;
+    const int body = by < g_.count ? loop_of(g_, by) : 0;
     if (body > 0 && (loop_of(g_, root) != body || lives_across_steps(root))) by = last_of_[body];
     if (last_use_[root] < by) last_use_[root] = by;
   }
   constexpr bool lives_across_steps(int i) const {
-    op const kind = g_.nodes[i].kind;
+    const op kind = g_.nodes[i].kind;
     return kind == op::carry || kind == op::yield || kind == op::scan_collect;
   }
   constexpr void find_bodies() {
@@ -162,7 +162,7 @@ class planner {
   }
 
   constexpr void lay_out(int i) {
-    node const& n = g_.nodes[i];
+    const node& n = g_.nodes[i];
     layout& l = p_.of[i];
     l.root = i;
     p_.too_large = !row_major(l.stride, n.axes);
@@ -186,14 +186,14 @@ class planner {
     } else if (n.kind == op::yield) {
       // A yield is written into its carry's buffer, unless the value aliases a carry as of the
       // step's start: that must not be overwritten, nor overwrite, before the step's end.
-      int const from = n.operand[1];
+      const int from = n.operand[1];
       if (g_.nodes[p_.of[from].root].kind != op::carry || from == n.operand[0]) {
         l = p_.of[n.operand[0]];
         l.offset = 0;
       }
     } else if (concatenated_in_[i] > 0) {
       l.root = concatenated_in_[i] - 1;
-      node const& whole = g_.nodes[l.root];
+      const node& whole = g_.nodes[l.root];
       row_major(l.stride, whole.axes);
       int at = 0;
       while (whole.axes.contains(n.axes.at[at])) ++at;
@@ -222,25 +222,25 @@ class planner {
 
   // Whether node i can be computed in place, in the buffer of its operand `from`.
   constexpr bool in_place(int i, int from) const {
-    node const& n = g_.nodes[i];
+    const node& n = g_.nodes[i];
     if (has_partial_sums(n)) return false;  // the operand's buffer has no room for them
-    int const root = p_.of[from].root;
+    const int root = p_.of[from].root;
     if (!owns_workspace(root) || last_use_[root] != i) return false;
     if (!(g_.nodes[from].axes == n.axes) || bytes(g_.nodes[from].type) != bytes(n.type))
       return false;
     bool fits = true;
     int operand = 0;  // of a fusion group: among its inputs
     for_each_read(g_, i, [&](int read) {
-      bool const before = reads_before_writing(n.kind, n.operands, operand++);
-      bool const same = g_.nodes[read].axes == n.axes && whole(read);
+      const bool before = reads_before_writing(n.kind, n.operands, operand++);
+      const bool same = g_.nodes[read].axes == n.axes && whole(read);
       if (p_.of[read].root == root && !(before && same)) fits = false;
     });
     return fits;
   }
   // Whether node i spans its whole buffer with the same strides.
   constexpr bool whole(int i) const {
-    layout const& l = p_.of[i];
-    node const& root = g_.nodes[l.root];
+    const layout& l = p_.of[i];
+    const node& root = g_.nodes[l.root];
     if (g_.nodes[i].axes.count != root.axes.count) return false;
     for (int a = 0; a < root.axes.count; ++a)
       if (g_.nodes[i].axes.at[a]->extent != root.axes.at[a]->extent ||
@@ -252,10 +252,10 @@ class planner {
   // Reuses the buffer of an operand whose live range ends here; otherwise first fit from the free
   // list.
   constexpr void allocate(int i) {
-    node const& n = g_.nodes[i];
+    const node& n = g_.nodes[i];
     for_each_read(g_, i, [&](int from) {
       if (size_[i] > 0 || !in_place(i, from)) return;
-      int const root = p_.of[from].root;
+      const int root = p_.of[from].root;
       p_.of[i].offset = p_.of[root].offset;
       size_[i] = size_[root];
       size_[root] = 0;
@@ -266,7 +266,7 @@ class planner {
     while (k < free_count_ && free_[k].size < size_[i]) ++k;
     if (k == free_count_) {
       // None fits: grow the workspace, extending the last free range if it is at its end.
-      bool const at_end = k > 0 && free_[k - 1].offset + free_[k - 1].size == p_.workspace_bytes;
+      const bool at_end = k > 0 && free_[k - 1].offset + free_[k - 1].size == p_.workspace_bytes;
       p_.of[i].offset = at_end ? free_[k - 1].offset : p_.workspace_bytes;
       if (at_end) --free_count_;
       p_.workspace_bytes = p_.of[i].offset + size_[i];
@@ -285,7 +285,7 @@ class planner {
   }
   constexpr void release(int root, int i) {
     if (!owns_workspace(root) || last_use_[root] != i || size_[root] == 0) return;
-    free_range const freed{p_.of[root].offset, size_[root]};
+    const free_range freed{p_.of[root].offset, size_[root]};
     size_[root] = 0;
     int k = free_count_;
     while (k > 0 && free_[k - 1].offset > freed.offset) --k;

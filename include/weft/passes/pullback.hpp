@@ -72,15 +72,15 @@ class pullback {
     a.kind = op::attention_adjoint;
     a.axes = {};
     a.operands = 0;
-    auto const take = [&](int id) { a.operand[a.operands++] = id; };
-    int const y = result();
+    const auto take = [&](int id) { a.operand[a.operands++] = id; };
+    const int y = result();
     for (int j = 0; j < 3; ++j) take(x(j));
     take(y);
     take(gradient_);
     for (int j = 3; j < n_.operands; ++j) take(x(j));
     attention_parts parts{3, {n_.operand[0], n_.operand[1], n_.operand[2]}};
-    auto const ask_for = [&](attention_option gradient, attention_option option) {
-      int const of = find_option(n_, option);
+    const auto ask_for = [&](attention_option gradient, attention_option option) {
+      const int of = find_option(n_, option);
       if (of < 0 || !d_.depends_[of]) return;
       a.options = static_cast<std::uint16_t>(a.options | bit_of(gradient));
       parts.of[parts.count++] = of;
@@ -88,7 +88,7 @@ class pullback {
     ask_for(attention_option::bias_gradient, attention_option::bias);
     ask_for(attention_option::relative_gradient, attention_option::relative);
     ask_for(attention_option::sink_gradient, attention_option::sink);
-    int const all = d_.g_.emit(a);
+    const int all = d_.g_.emit(a);
     for (int j = 0; j < parts.count; ++j) {
       if (!d_.depends_[parts.of[j]]) continue;
       node p = make_node(op::get_result);
@@ -99,9 +99,9 @@ class pullback {
 
   // The gradient for x is rotated by the negated angles.
   constexpr void add_rotation_gradients() {
-    int const sine = x(2);
+    const int sine = x(2);
     if (wants(0)) {
-      int const negated = map_over(d_.g_.nodes[sine].axes, op::negate, sine);
+      const int negated = map_over(d_.g_.nodes[sine].axes, op::negate, sine);
       add(0, emit(like(op::rotate), n_.axes, gradient_, x(1), negated));
     }
     axis_list axes = n_.axes;
@@ -116,7 +116,7 @@ class pullback {
 
   // Splits the merged axis in place, then copies to the operand's axis order where that differs.
   constexpr void add_merged_gradient() {
-    axis_list const whole = axes_of(0);
+    const axis_list whole = axes_of(0);
     axis_list split{};
     for (int i = 0; i < n_.axes.count; ++i) {
       if (whole.contains(n_.axes.at[i])) {
@@ -125,7 +125,7 @@ class pullback {
         for (int j = 0; j < merged_axes(n_).count; ++j) split.push(merged_axes(n_).at[j]);
       }
     }
-    int const id = emit(like(op::split), split, gradient_);
+    const int id = emit(like(op::split), split, gradient_);
     add(0, split == whole ? id : map_over(whole, op::copy, id));
   }
 
@@ -136,11 +136,11 @@ class pullback {
     node slice = make_node(op::slice);
     slice_axes(slice).push(n_.axes.at[at]);
     for (int j = 0; j < n_.operands; ++j) {
-      axis_info const* const axis = concatenated_axes(n_).at[j];
+      const axis_info* const axis = concatenated_axes(n_).at[j];
       if (wants(j)) {
         axis_list axes = n_.axes;
         axes.at[at] = axis;
-        int const id = emit(slice, axes, gradient_);
+        const int id = emit(slice, axes, gradient_);
         add(j, axes == axes_of(j) ? id : map_over(axes_of(j), op::copy, id));
       }
       if (j + 1 == n_.operands) break;
@@ -163,8 +163,8 @@ class pullback {
 
  private:
   gradient_graph& d_;
-  int const id_, gradient_;
-  node const n_;
+  const int id_, gradient_;
+  const node n_;
 };
 
 }  // namespace weft::detail

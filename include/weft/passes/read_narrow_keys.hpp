@@ -14,7 +14,7 @@ constexpr graph read_narrow_keys(graph g) {
     node& n = g.nodes[i];
     if (n.kind != op::attention) continue;
     for (int j = 1; j < 3; ++j) {
-      node const& from = g.nodes[n.operand[j]];
+      const node& from = g.nodes[n.operand[j]];
       if (from.kind == op::cast && g.nodes[from.operand[0]].type == dtype::bfloat16 &&
           g.nodes[from.operand[0]].axes == from.axes)
         n.operand[j] = from.operand[0];

@@ -20,8 +20,8 @@ constexpr double step_count(const graph& g, int region) {
 }
 // The region all of whose steps come before node i; 0: none.
 constexpr int region_left(const graph& g, int i) {
-  node const& n = g.nodes[i];
-  bool const leaves = n.kind == op::scan_result || n.kind == op::scan_collect;
+  const node& n = g.nodes[i];
+  const bool leaves = n.kind == op::scan_result || n.kind == op::scan_collect;
   return leaves ? g.nodes[n.operand[0]].region : 0;
 }
 
@@ -33,29 +33,29 @@ constexpr double sequential_operations(const graph& g) {
   double until[max_nodes]{};  // in a body: from the step's beginning
   double whole[max_regions + 1]{};
   double longest = 0;
-  auto const measure = [&](int i) {
-    node const& n = g.nodes[i];
-    int const region = loop_of(g, i);
+  const auto measure = [&](int i) {
+    const node& n = g.nodes[i];
+    const int region = loop_of(g, i);
     for (int j = 0; j < n.operands; ++j)
       if (region == 0 || loop_of(g, n.operand[j]) == region)
         until[i] = std::max(until[i], until[n.operand[j]]);
     until[i] += !is_leaf(n.kind) && !is_view(n.kind) && n.kind != op::carry && !n.fused && !n.once;
   };
   for (int i = 0; i < g.count; ++i) {
-    int const region = loop_of(g, i);
+    const int region = loop_of(g, i);
     if (region != 0 && whole[region] == 0) {  // the body's first node: the others follow it
       double entry = 0, body = 0;
       for (int k = i; k < g.count && loop_of(g, k) == region; ++k) {
         measure(k);
         body = std::max(body, until[k]);
         for (int j = 0; j < g.nodes[k].operands; ++j)
-          if (int const from = g.nodes[k].operand[j]; loop_of(g, from) != region)
+          if (const int from = g.nodes[k].operand[j]; loop_of(g, from) != region)
             entry = std::max(entry, until[from]);
       }
       whole[region] = entry + body * detail::step_count(g, region);
     }
     if (region == 0) measure(i);
-    if (int const left = detail::region_left(g, i); left != 0) until[i] = whole[left];
+    if (const int left = detail::region_left(g, i); left != 0) until[i] = whole[left];
     if (g.nodes[i].region == 0) longest = std::max(longest, until[i]);
   }
   return longest;
@@ -161,7 +161,7 @@ class receptive_field_finder {
     receptive_field r{};
     bool loses = is_rowwise(n.kind) && has_position(row_axes(n));
     for (int j = 0; j < n.operands; ++j) {
-      node const& x = g_.nodes[n.operand[j]];
+      const node& x = g_.nodes[n.operand[j]];
       r = both(r, of_[n.operand[j]]);
       for (int a = 0; a < x.axes.count; ++a)
         loses |= is_position(x.axes.at[a]) && !n.axes.contains(x.axes.at[a]);
@@ -172,15 +172,15 @@ class receptive_field_finder {
   }
 
   constexpr receptive_field attended(const node& n) const {
-    attention_axes const axes = attention_axes_of(g_, n);
-    receptive_field const seen = both(of_[n.operand[1]], of_[n.operand[2]]);
+    const attention_axes axes = attention_axes_of(g_, n);
+    const receptive_field seen = both(of_[n.operand[1]], of_[n.operand[2]]);
     receptive_field seeing = of_[n.operand[0]];
     for (int j = 3; j < n.operands; ++j)  // its options: masks, biases, limits, a sink
       seeing = both(seeing, of_[n.operand[j]]);
     if (!is_position(axes.key)) return both(seeing, seen);
     // An offset is known only at run time.
-    bool const banded = is_position(axes.query) && find_option(n, attention_option::offset) < 0;
-    auto const within = [&](std::int64_t distance, double far) {
+    const bool banded = is_position(axes.query) && find_option(n, attention_option::offset) < 0;
+    const auto within = [&](std::int64_t distance, double far) {
       return banded ? std::clamp(static_cast<double>(distance), -whole_, whole_) : far;
     };
     return both(seeing,
@@ -189,8 +189,8 @@ class receptive_field_finder {
 
   // A carry depends on all steps before it, through each of them.
   constexpr receptive_field carried(const node& n) const {
-    region const& r = g_.regions[n.region - 1];
-    double const steps = static_cast<double>(r.axis->extent);
+    const region& r = g_.regions[n.region - 1];
+    const double steps = static_cast<double>(r.axis->extent);
     if (!is_position(r.axis)) return {true, -whole_, whole_, steps};
     return {true, r.backwards ? 0 : -whole_, r.backwards ? whole_ : 0, steps};
   }
@@ -229,11 +229,11 @@ constexpr receptive_field axis_position_change::mixed() const {
 // that mix positions (attention, a window of a convolution, a step of a scan), with the model
 // applied repeatedly where once does not reach. 0 where it mixes no positions.
 constexpr double longest_path(const graph& g, const axis_info* axis) {
-  detail::receptive_field const r = detail::receptive_field_finder(g, axis).widest();
-  double const far = std::max(-r.low, r.high);
+  const detail::receptive_field r = detail::receptive_field_finder(g, axis).widest();
+  const double far = std::max(-r.low, r.high);
   if (!r.any || far <= 0) return 0;
-  auto const distance = static_cast<std::int64_t>(axis->extent) - 1;
-  auto const each = static_cast<std::int64_t>(far);
+  const auto distance = static_cast<std::int64_t>(axis->extent) - 1;
+  const auto each = static_cast<std::int64_t>(far);
   return r.hops * static_cast<double>((distance + each - 1) / each);
 }
 

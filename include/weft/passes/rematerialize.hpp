@@ -44,8 +44,8 @@ class forward_replay {
   constexpr int values(int id) {
     node n = g_.nodes[id];
     if (n.kind != op::scan_slice && n.kind != op::rename) return stack(id);
-    node const whole = n;
-    axis_list const before = g_.nodes[n.operand[0]].axes;
+    const node whole = n;
+    const axis_list before = g_.nodes[n.operand[0]].axes;
     node renamed = make_node(op::rename);
     renamed.type = n.type;
     renamed.operands = 1;
@@ -55,7 +55,7 @@ class forward_replay {
         renamed.axes.push(before.at[a] == scanned_axis(whole) ? steps() : before.at[a]);
     } else {
       renamed.operand[0] = values(whole.operand[0]);
-      axis_list const all = g_.nodes[renamed.operand[0]].axes;
+      const axis_list all = g_.nodes[renamed.operand[0]].axes;
       for (int a = 0; a < all.count; ++a)
         renamed.axes.push(all.at[a] == steps() ? steps() : whole.axes.at[before.find(all.at[a])]);
     }
@@ -64,7 +64,7 @@ class forward_replay {
 
   // Collects the values of a node of either body along the steps axis, outermost.
   constexpr int stack(int id) {
-    node const& n = g_.nodes[id];
+    const node& n = g_.nodes[id];
     if (n.axes.count == max_rank) {
       g_.refuse(model_fault::kept_axes);
       return id;

@@ -7,7 +7,7 @@ namespace weft {
 
 // Users of a dropout read its operand instead. The dropouts themselves stay, as dead code.
 constexpr graph remove_dropout(graph g) {
-  auto const kept = [&](int id) {
+  const auto kept = [&](int id) {
     while (g.nodes[id].kind == op::dropout) id = g.nodes[id].operand[0];
     return id;
   };

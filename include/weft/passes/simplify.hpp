@@ -42,8 +42,8 @@ class value_numbering {
   // The id of a node with n's value: folded, found or emitted.
   constexpr int add(node n) {
     propagate_copies(n);
-    if (int const same = folded(n); same >= 0 && g_.nodes[same].axes == n.axes) return same;
-    bool const own = n.kind == op::carry || n.kind == op::yield;
+    if (const int same = folded(n); same >= 0 && g_.nodes[same].axes == n.axes) return same;
+    const bool own = n.kind == op::carry || n.kind == op::yield;
     if (own || n.kind == op::input || n.kind == op::parameter || n.kind == op::state)
       return g_.emit(n);
     n.region = region_of(g_, n);
@@ -51,8 +51,8 @@ class value_numbering {
       std::swap(n.operand[0], n.operand[1]);
     std::uint32_t at = hash(n);
     for (; table_[at % table_size] != 0; ++at)
-      if (int const id = table_[at % table_size] - 1; same_node(g_.nodes[id], n)) return id;
-    int const id = g_.emit(n);
+      if (const int id = table_[at % table_size] - 1; same_node(g_.nodes[id], n)) return id;
+    const int id = g_.emit(n);
     table_[at % table_size] = id + 1;
     return id;
   }
@@ -73,7 +73,7 @@ class value_numbering {
   constexpr void propagate_copies(node& n) const {
     if (!is_elementwise(n.kind)) return;
     for (int j = 0; j < n.operands; ++j) {
-      node const& copy = operand(n, j);
+      const node& copy = operand(n, j);
       if (copy.kind == op::copy && is_in_order(operand(copy, 0).axes, copy.axes))
         n.operand[j] = copy.operand[0];
     }
@@ -86,7 +86,7 @@ class value_numbering {
     c.type = n.type;
     using int32 = std::numeric_limits<std::int32_t>;
     if (n.type == dtype::int32 && !(value >= int32::min() && value <= int32::max())) return -1;
-    double const size = value < 0 ? -value : value;
+    const double size = value < 0 ? -value : value;
     if (size > std::numeric_limits<float>::max() && size <= std::numeric_limits<double>::max())
       return -1;
     constant_value(c) =
@@ -121,7 +121,7 @@ class value_numbering {
     node joined = make_node(op::concatenate);
     joined.type = n.type;
     joined.axes = n.axes;
-    axis_info const* whole = nullptr;
+    const axis_info* whole = nullptr;
     std::int64_t starts[max_rank]{};
     if (!collect_pads(n.operand[1], joined, whole, starts) ||
         !collect_pads(n.operand[0], joined, whole, starts))
@@ -138,7 +138,7 @@ class value_numbering {
   // Inserts the operands of the pads that node id is the sum of, sorted by start.
   constexpr bool collect_pads(int id, node& joined, const axis_info*& whole,
                               std::int64_t* starts) const {
-    node const& p = g_.nodes[id];
+    const node& p = g_.nodes[id];
     if (!(p.axes == joined.axes)) return false;
     if (p.kind == op::add)
       return collect_pads(p.operand[1], joined, whole, starts) &&
@@ -146,7 +146,7 @@ class value_numbering {
     if (p.kind != op::pad || slice_axes(p).count != 1 || joined.operands == max_rank) return false;
     if (whole && whole != sliced_axis(p)) return false;
     whole = sliced_axis(p);
-    axis_info const* const axis = operand(p, 0).axes.at[p.axes.find(whole)];
+    const axis_info* const axis = operand(p, 0).axes.at[p.axes.find(whole)];
     if (whole->bounded || axis->bounded) return false;
     int at = joined.operands++;
     axis_list& parts = concatenated_axes(joined);
@@ -163,15 +163,15 @@ class value_numbering {
   }
 
   constexpr int arithmetic(const node& n) {
-    bool const additive = n.kind == op::add || n.kind == op::subtract;
-    double const neutral = additive ? 0 : 1;
+    const bool additive = n.kind == op::add || n.kind == op::subtract;
+    const double neutral = additive ? 0 : 1;
     if (is_constant(n, 1, neutral) && is_like(n, 0)) return n.operand[0];
     if ((n.kind == op::add || n.kind == op::multiply) && is_constant(n, 0, neutral) &&
         is_like(n, 1))
       return n.operand[1];
     if (!is_finite_constant(n, 0) || !is_finite_constant(n, 1)) return -1;
-    double const a = constant_value(operand(n, 0));
-    double const b = constant_value(operand(n, 1));
+    const double a = constant_value(operand(n, 0));
+    const double b = constant_value(operand(n, 1));
     if (n.kind == op::divide && b == 0) return -1;
     return constant(n, n.kind == op::add        ? a + b
                        : n.kind == op::subtract ? a - b
@@ -180,9 +180,9 @@ class value_numbering {
   }
   // Others are left to the kernels: compilers reject a constant expression that becomes NaN.
   constexpr bool is_finite_constant(const node& n, int i) const {
-    double const largest = std::numeric_limits<double>::max();
+    const double largest = std::numeric_limits<double>::max();
     if (operand(n, i).kind != op::constant) return false;
-    double const x = constant_value(operand(n, i));
+    const double x = constant_value(operand(n, i));
     return -largest <= x && x <= largest;
   }
 
@@ -190,7 +190,7 @@ class value_numbering {
   static constexpr std::uint32_t table_size = 2 * max_nodes;
 
   static constexpr std::uint32_t hash(const node& n) {
-    auto const bits = std::bit_cast<std::uint64_t>(n.scalar);
+    const auto bits = std::bit_cast<std::uint64_t>(n.scalar);
     std::uint32_t h = static_cast<std::uint32_t>(n.kind) + static_cast<std::uint32_t>(n.start);
     h = h * 31 + static_cast<std::uint32_t>(bits ^ (bits >> 32));
     for (int i = 0; i < n.operands; ++i) h = h * 31 + static_cast<std::uint32_t>(n.operand[i]);
@@ -216,7 +216,7 @@ inline constexpr auto folds = table_of_operations(fold_of());
 
 // The id of an existing node or constant with n's value; -1: none. May make n a simpler node.
 constexpr int value_numbering::folded(node& n) {
-  auto const fold = folds[n.kind];
+  const auto fold = folds[n.kind];
   return fold ? fold(*this, n) : -1;
 }
 
@@ -226,7 +226,7 @@ constexpr int value_numbering::folded(node& n) {
 // added to. This holds for NaN and infinities too: nothing is folded that they would change, such
 // as x * 0, x - x, x == x or !(x < y).
 constexpr graph simplify(const graph& original) {
-  graph const g = eliminate_dead_code(original);
+  const graph g = eliminate_dead_code(original);
   graph h = detail::empty_like(g);
   detail::value_numbering build(h);
   int to[max_nodes]{};

@@ -23,8 +23,8 @@ class verifier {
 
   // What is wrong with node i; empty: nothing.
   constexpr std::string_view fault(int i) const {
-    node const& n = g_.nodes[i];
-    auto const& of = info(n.kind);
+    const node& n = g_.nodes[i];
+    const auto& of = info(n.kind);
     if (n.operands < of.least_operands || n.operands > of.most_operands)
       return "the number of operands";
     for (int j = 0; j < n.operands; ++j)
@@ -32,8 +32,8 @@ class verifier {
     for (int a = 0; a < n.axes.count; ++a)
       for (int b = 0; b < a; ++b)
         if (n.axes.at[a] == n.axes.at[b]) return "an axis twice";
-    if (std::string_view const what = fault_of_region(n); !what.empty()) return what;
-    if (std::string_view const what = fault_of_scan(n); !what.empty()) return what;
+    if (const std::string_view what = fault_of_region(n); !what.empty()) return what;
+    if (const std::string_view what = fault_of_scan(n); !what.empty()) return what;
     if (of.in == op_class::elementwise) return fault_of_elementwise(n, of.types);
     if (of.in == op_class::rowwise && !same_axes_in_any_order(n.axes, axes(n, 0)))
       return "axes that are not its operand's";
@@ -43,7 +43,7 @@ class verifier {
   }
   constexpr std::string_view fault_of_body(int i) const {
     // The nodes of a scan's body follow one another.
-    int const body = loop_of(g_, i);
+    const int body = loop_of(g_, i);
     if (body == 0 || i == 0 || loop_of(g_, i - 1) == body) return {};
     for (int k = i + 1; k < g_.count; ++k)
       if (loop_of(g_, k) == body && loop_of(g_, k - 1) != body) return "a body in two parts";
@@ -62,13 +62,13 @@ class verifier {
 
   // What may be read where, see region_of.
   constexpr std::string_view fault_of_region(const node& n) const {
-    bool const enters = n.kind == op::carry || n.kind == op::scan_slice;
-    bool const leaves = n.kind == op::scan_result || n.kind == op::scan_collect;
+    const bool enters = n.kind == op::carry || n.kind == op::scan_slice;
+    const bool leaves = n.kind == op::scan_result || n.kind == op::scan_collect;
     if (n.region < 0 || n.region > g_.region_count || (enters && n.region == 0) ||
         n.region != region_of(g_, n))
       return "a scan that is not its operands'";
     for (int j = 0; j < n.operands; ++j) {
-      int const region = g_.nodes[n.operand[j]].region;
+      const int region = g_.nodes[n.operand[j]].region;
       if (leaves ? region == 0 : region != (enters ? 0 : n.region) && region != 0)
         return "an operand of another scan";
     }
@@ -85,8 +85,8 @@ class verifier {
     if (n.kind == op::yield && (!is_subset(axes(n, 1), axes(n, 0)) || type(n, 1) != type(n, 0)))
       return "a new value of other axes or elements";
     if (n.kind != op::scan_slice && n.kind != op::scan_collect) return {};
-    axis_list const& whole = n.kind == op::scan_slice ? axes(n, 0) : n.axes;
-    axis_list const& part = n.kind == op::scan_slice ? n.axes : axes(n, 0);
+    const axis_list& whole = n.kind == op::scan_slice ? axes(n, 0) : n.axes;
+    const axis_list& part = n.kind == op::scan_slice ? n.axes : axes(n, 0);
     if (whole.count != part.count + 1 || !is_subset(part, whole) ||
         !whole.contains(scanned_axis(n)) || part.contains(scanned_axis(n)))
       return "axes that do not follow from the scanned one";
@@ -94,9 +94,9 @@ class verifier {
   }
   constexpr std::string_view fault_of_elementwise(const node& n, element_types types) const {
     bool same = true;
-    auto const is_number = [](dtype e) { return e == dtype::float32 || e == dtype::int32; };
+    const auto is_number = [](dtype e) { return e == dtype::float32 || e == dtype::int32; };
     for (int j = 0; j < n.operands; ++j) {
-      bool const ids = g_.nodes[n.operand[j]].kind == op::element_ids;
+      const bool ids = g_.nodes[n.operand[j]].kind == op::element_ids;
       if (!ids && !is_subset(axes(n, j), n.axes)) return "an operand with axes that it has not";
       same = same && type(n, j) == type(n, 0);
     }
@@ -152,11 +152,11 @@ struct graph_fault {
   std::string_view what;
 };
 constexpr graph_fault verify(const graph& g, bool grouped = false) {
-  detail::verifier const v(g);
+  const detail::verifier v(g);
   for (int i = 0; i < g.count; ++i) {
-    if (std::string_view const what = v.fault(i); !what.empty()) return {i, what};
+    if (const std::string_view what = v.fault(i); !what.empty()) return {i, what};
     if (!grouped) continue;
-    if (std::string_view const what = v.fault_of_body(i); !what.empty()) return {i, what};
+    if (const std::string_view what = v.fault_of_body(i); !what.empty()) return {i, what};
   }
   for (int i = 0; i < g.output_count; ++i)
     if (g.outputs[i].node < 0 || g.outputs[i].node >= g.count) return {0, "an output of no node"};

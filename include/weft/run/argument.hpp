@@ -114,11 +114,11 @@ struct argument_traits<named_argument<Name, std::span<const T>>> {
 
 template <class Unit, class... Args>
 constexpr argument_fault fault_of_arguments() {
-  auto const& g = Unit::g;
+  const auto& g = Unit::g;
   if (g.rejected) return argument_fault::none;
   int given[max_inputs]{};
   auto fault = argument_fault::none;
-  [[maybe_unused]] auto const check = [&](auto traits) {
+  [[maybe_unused]] const auto check = [&](auto traits) {
     using A = decltype(traits);
     if (fault != argument_fault::none) return;
     constexpr int i = find_input(Unit::g, A::name);
@@ -146,8 +146,8 @@ struct inputs {};
 template <class Unit, int I>
 struct describe_input {
   static constexpr message make() {
-    auto const& g = Unit::g;
-    node const& n = g.nodes[g.inputs[I].node];
+    const auto& g = Unit::g;
+    const node& n = g.nodes[g.inputs[I].node];
     return describe(g.name(g.inputs[I].name), n.type, n.axes);
   }
 };
@@ -171,7 +171,7 @@ template <class Unit, class... Args>
 struct describe_missing {
   static constexpr message make() {
     message m;
-    if (int const i = find_missing<Unit, Args...>(); i >= 0)
+    if (const int i = find_missing<Unit, Args...>(); i >= 0)
       m << Unit::g.name(Unit::g.inputs[i].name);
     return m;
   }
@@ -183,8 +183,8 @@ struct describe_wrong {
     message m;
     bool found = false;
     bool given[max_inputs]{};
-    [[maybe_unused]] auto const look = [&](std::string_view name, auto fault) {
-      int const i = find_input(Unit::g, name);
+    [[maybe_unused]] const auto look = [&](std::string_view name, auto fault) {
+      const int i = find_input(Unit::g, name);
       if (found) return;
       found = i < 0 || given[i] || fault(Unit::g.nodes[Unit::g.inputs[i].node]);
       if (found) m << name;
@@ -231,7 +231,7 @@ const void* planned_elements(const input_ref& input,
   std::ptrdiff_t stride = 1;
   bool same = true;
   for (std::size_t i = S::rank; i-- > 0;) {
-    std::size_t const extent = input.extent[i].most;
+    const std::size_t extent = input.extent[i].most;
     same =
         same && a.value.lengths()[i] == extent && (a.value.strides()[i] == stride || extent == 1);
     stride *= static_cast<std::ptrdiff_t>(extent);
@@ -255,7 +255,7 @@ const void* planned_elements(const input_ref& input,
 // which would need checks in each run.
 template <class Tables>
 constexpr bool binds_by_address(const Tables& tables) {
-  for (input_ref const& input : tables.inputs)
+  for (const input_ref& input : tables.inputs)
     if (input.is_index) return false;
   return tables.lengths.size() == 0 && tables.writes.size() == 0;
 }
@@ -292,7 +292,7 @@ constexpr bool binds_by_address(const Tables& tables) {
 template <class Unit, class... Args>
 std::array<binding, sizeof...(Args)> bindings(const program& p, const Args&... args) {
   std::array<binding, sizeof...(Args)> bound{};
-  [[maybe_unused]] auto const put = [&]<class A>(const A& a) {
+  [[maybe_unused]] const auto put = [&]<class A>(const A& a) {
     constexpr auto i =
         static_cast<std::size_t>(detail::find_input(Unit::g, detail::argument_traits<A>::name));
     bound[i] = detail::bind(p, p.inputs[i], a);
@@ -311,7 +311,7 @@ void bind_arguments(engine& e, const Args&... args) {
   } else {
     if constexpr (detail::binds_by_address(code::tables)) {
       std::array<const std::byte*, sizeof...(Args)> elements{};
-      [[maybe_unused]] auto const find = [&]<class A>(const A& a) {
+      [[maybe_unused]] const auto find = [&]<class A>(const A& a) {
         constexpr auto i =
             static_cast<std::size_t>(detail::find_input(Unit::g, detail::argument_traits<A>::name));
         elements[i] =

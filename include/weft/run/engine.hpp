@@ -116,7 +116,7 @@ class engine {
   // and reads no bfloat16: with parameters packed in that, the tables are interpreted.
   void run() noexcept {
     if (!runs_generated_code()) return run(kernels::dispatch());
-    detail::rounding_to_nearest const mode;
+    const detail::rounding_to_nearest mode;
     generated_.run(*this);
   }
   void run(const kernels::table& kernels) noexcept;
@@ -135,11 +135,11 @@ class engine {
   template <class F>
   void in_parts(std::ptrdiff_t n, F f) const noexcept {
     if (!team_ || n < 2) return f(std::ptrdiff_t{0}, n);
-    auto const parts = static_cast<int>(std::min<std::ptrdiff_t>(n, team_->size()));
+    const auto parts = static_cast<int>(std::min<std::ptrdiff_t>(n, team_->size()));
     team_->run(
         1, [=](int) { return parts; },
         [&](int, const kernels::partition& part, int) {
-          auto const [begin, end] = kernels::range_of(n, part);
+          const auto [begin, end] = kernels::range_of(n, part);
           f(begin, end);
         });
   }

@@ -62,16 +62,16 @@ class runnable {
   template <fixed_string Name, class T, class... Axes>
   static constexpr bool has_state() {
     if (source::g.rejected) return true;
-    int const i = find_state(Name.view());
+    const int i = find_state(Name.view());
     if (i < 0) return false;
-    node const& n = source::g.nodes[source::g.states[i].node];
+    const node& n = source::g.nodes[source::g.states[i].node];
     return n.type == dtype_of<T> && n.axes == axes_of(shape<Axes...>{});
   }
   template <class A>
   static constexpr bool states_have() {
     if (source::g.rejected) return true;
     if constexpr (axis_like<A>)
-      for (leaf const& s : source::g.states)
+      for (const leaf& s : source::g.states)
         if (source::g.nodes[s.node].axes.contains(&info_of<A>)) return true;
     return false;
   }
@@ -170,7 +170,7 @@ class runnable {
   // later ones with the same precision reuse that memory: getting pages from the system can take
   // longer than packing. With run_on before, several threads pack.
   void freeze(precision p = precision::float32) {
-    engine::use const one(*engine_);
+    const engine::use one(*engine_);
     complete(parameters_);
     if (packed_ == nullptr || packed_.use_count() > 1 || packed_as_ != p)
       packed_ = std::shared_ptr<std::byte[]>(allocate(packed_bytes(p)));
@@ -180,7 +180,7 @@ class runnable {
   // Packs into the caller's memory: packed_bytes(p) bytes, aligned to 64, in use until the next
   // freeze. Throws weft::error where it is too small or not aligned.
   void freeze(std::span<std::byte> memory, precision p = precision::float32) {
-    engine::use const one(*engine_);
+    const engine::use one(*engine_);
     complete(parameters_);
     engine_->freeze(checked(memory, packed_bytes(p)), p);
     packed_.reset();
@@ -191,7 +191,7 @@ class runnable {
   packed_weights packed() const {
     if (!engine_->is_frozen()) throw error("packed: the module is not frozen");
     if (engine_->has_generated_code()) throw error("packed: the module runs generated code");
-    auto const& blocks = engine_->blocks();
+    const auto& blocks = engine_->blocks();
     return {&code::program,
             parameters_,
             {blocks.packed, packed_bytes(blocks.packed_as)},
@@ -206,7 +206,7 @@ class runnable {
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) run_results<Model, source>
   operator()(const Args&... args) {
-    engine::use const one(*engine_);
+    const engine::use one(*engine_);
     bind_arguments<source>(*engine_, args...);
     engine_->run();
     engine_->check_run();
@@ -223,8 +223,8 @@ class runnable {
     if constexpr (source::g.rejected) {
       return no_elements<T, Axes...>();
     } else {
-      std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
-      constexpr state_ref const& s = code::tables.states[find_state(Name.view())];
+      const std::array<std::size_t, sizeof...(Axes)> lengths{Axes::extent...};
+      constexpr const state_ref& s = code::tables.states[find_state(Name.view())];
       return {reinterpret_cast<T*>(engine_->blocks().workspace + s.offset), lengths,
               detail::dense_strides(lengths)};
     }
@@ -242,8 +242,8 @@ class runnable {
       throw error("reset: index " + std::to_string(index) + " of axis " +
                   std::string(type_name<A>()) + ", which has " + std::to_string(A::extent));
     for (int i = 0; i < source::g.state_count; ++i) {
-      node const& n = source::g.nodes[source::g.states[i].node];
-      if (int const axis = n.axes.find(&info_of<A>); axis >= 0)
+      const node& n = source::g.nodes[source::g.states[i].node];
+      if (const int axis = n.axes.find(&info_of<A>); axis >= 0)
         engine_->reset(code::tables.states[i], axis, index);
     }
   }

@@ -137,10 +137,10 @@ struct parameters_there_are {};
 template <class Unit, fixed_string Name>
 struct describe_parameters {
   static constexpr message make() {
-    auto const& g = Unit::g;
+    const auto& g = Unit::g;
     message m, all;
     for (int i = 0; i < g.parameter_count; ++i) {
-      leaf const& p = g.parameters[i];
+      const leaf& p = g.parameters[i];
       if (i > 0) all << ", ";
       all << g.name(p.name);
       if (g.name(p.name) == Name.view())
@@ -163,12 +163,12 @@ constexpr bool same_extents(const axis_list& a, const axis_list& b) {
 // compiler evaluates it in a second or more where it begins anew for each of 300 parameters.
 template <class Other, class Model>
 constexpr int find_lacking() {
-  auto const& g = parameters_only<Model>::g;
-  auto const& other = parameters_only<Other>::g;
+  const auto& g = parameters_only<Model>::g;
+  const auto& other = parameters_only<Other>::g;
   if (g.rejected || other.rejected) return -1;
   int next = 0;
   for (int i = 0; i < g.parameter_count; ++i) {
-    std::string_view const name = g.name(g.parameters[i].name);
+    const std::string_view name = g.name(g.parameters[i].name);
     int tried = 0;
     for (; tried < other.parameter_count; ++tried, ++next) {
       if (next == other.parameter_count) next = 0;
@@ -193,10 +193,10 @@ constexpr bool has_parameters_of() {
 template <class Other, class Model>
 struct describe_lacking {
   static constexpr message make() {
-    auto const& g = parameters_only<Model>::g;
+    const auto& g = parameters_only<Model>::g;
     constexpr int i = lacking<Other, Model>;
     if (i < 0) return {};
-    leaf const& p = g.parameters[i];
+    const leaf& p = g.parameters[i];
     return describe(g.name(p.name), dtype::float32, g.nodes[p.node].axes);
   }
 };
@@ -210,7 +210,7 @@ class parameters : public parameter_block {
   using code = lowered<parameters_only<Model>>;
 
   static constexpr int index(std::string_view name) {
-    auto const& g = parameters_only<Model>::g;
+    const auto& g = parameters_only<Model>::g;
     for (int i = 0; i < g.parameter_count; ++i)
       if (g.name(g.parameters[i].name) == name) return i;
     return -1;
@@ -218,8 +218,8 @@ class parameters : public parameter_block {
   template <fixed_string Name, class... Axes>
   static constexpr bool has() {
     if (parameters_only<Model>::g.rejected) return true;
-    int const i = index(Name.view());
-    auto const& g = parameters_only<Model>::g;
+    const int i = index(Name.view());
+    const auto& g = parameters_only<Model>::g;
     return i >= 0 && g.nodes[g.parameters[i].node].axes == axes_of(shape<Axes...>{});
   }
 
@@ -254,7 +254,7 @@ class parameters : public parameter_block {
   template <fixed_string Name, class... Axes>
   requires(has<Name, Axes...>()) view<float, shape<Axes...>> get()
   const {
-    std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
+    const std::array<std::size_t, sizeof...(Axes)> lengths{Axes::extent...};
     if constexpr (parameters_only<Model>::g.rejected)
       return {nullptr, lengths, detail::dense_strides(lengths)};
     else {

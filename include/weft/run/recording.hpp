@@ -54,7 +54,7 @@ class recording {
   }
   // An instruction has been completed by all threads; called before any of them begins the next.
   void complete(int instruction) noexcept {
-    std::int64_t const time = now();
+    const std::int64_t time = now();
     instructions_[at_ * stride_ + static_cast<std::size_t>(instruction - once_)] +=
         time - last_.load(std::memory_order_relaxed);
     last_.store(time, std::memory_order_relaxed);

@@ -25,8 +25,8 @@ struct states {};
 template <class Unit, int I>
 struct describe_result {
   static constexpr message make() {
-    auto const& g = Unit::g;
-    node const& n = g.nodes[g.outputs[I].node];
+    const auto& g = Unit::g;
+    const node& n = g.nodes[g.outputs[I].node];
     if (g.outputs[I].kind != role::result) return {};
     return describe(g.name(g.outputs[I].name), n.type, n.axes);
   }
@@ -41,8 +41,8 @@ using results_of_graph = decltype(describe_results<Unit>(
 template <class Unit, int I>
 struct describe_state {
   static constexpr message make() {
-    auto const& g = Unit::g;
-    node const& n = g.nodes[g.states[I].node];
+    const auto& g = Unit::g;
+    const node& n = g.nodes[g.states[I].node];
     return describe(g.name(g.states[I].name), n.type, n.axes);
   }
 };
@@ -56,7 +56,7 @@ using states_of = decltype(describe_states<Unit>(
 // The traced graph of a model with all its results.
 template <class Model>
 struct defined {
-  static constexpr auto const& g = traced_graph<Model>;
+  static constexpr const auto& g = traced_graph<Model>;
 };
 
 // The first of the requested results that the model does not have.
@@ -66,7 +66,7 @@ template <class Model, fixed_string... Results>
 struct describe_missing_result {
   static constexpr message make() {
     message m;
-    [[maybe_unused]] auto const look = [&](std::string_view name) {
+    [[maybe_unused]] const auto look = [&](std::string_view name) {
       if (m.size == 0 && find_output(traced_graph<Model>, name) < 0) m << name;
     };
     (look(Results.view()), ...);

@@ -19,18 +19,18 @@ class stages {
 
   int count() const noexcept {
     auto n = static_cast<int>(p_->instructions.size()) - p_->once;
-    for (loop_ref const& l : p_->loops) n += (rounds(l) - 1) * (l.last - l.first);
+    for (const loop_ref& l : p_->loops) n += (rounds(l) - 1) * (l.last - l.first);
     return n;
   }
   // i is less than count().
   stage operator[](int i) const noexcept {
     i += p_->once;
     int before = 0;  // additional stages of earlier loops: their iterations after the first
-    for (loop_ref const& l : p_->loops) {
-      int const n = rounds(l), size = l.last - l.first, at = i - before - l.first;
+    for (const loop_ref& l : p_->loops) {
+      const int n = rounds(l), size = l.last - l.first, at = i - before - l.first;
       if (at < 0) break;
       if (at < n * size) {
-        int const round = at / size;
+        const int round = at / size;
         return {l.first + at % size, l.backwards ? n - 1 - round : round};
       }
       before += (n - 1) * size;

@@ -42,18 +42,18 @@ class team {
   void run(int stages, Parts parts, Work work, Complete complete = {}) noexcept {
     if (stages == 0) return;
     begin(parts(0));
-    auto const run_thread = [&](int thread_index) noexcept {
-      detail::rounding_to_nearest const mode;
+    const auto run_thread = [&](int thread_index) noexcept {
+      const detail::rounding_to_nearest mode;
       for (int stage = now(); stage < stages; stage = wait_beyond(stage)) {
-        int const count = parts(stage);
+        const int count = parts(stage);
         for (int i = 0; i < count; ++i) {
           // For data locality, a thread prefers the partition with its own index.
-          int const part = (thread_index + i) % count;
+          const int part = (thread_index + i) % count;
           if (!claim(stage, part)) continue;
           if (count < size()) {
             work(stage, kernels::partition(part, count), thread_index);
           } else {
-            double const start = clock_();
+            const double start = clock_();
             work(stage, partition_of(part), thread_index);
             record(part, thread_index, clock_() - start);
           }
@@ -85,7 +85,7 @@ class team {
   }
 
   kernels::partition partition_of(int part) const noexcept {
-    auto const p = static_cast<std::size_t>(part);
+    const auto p = static_cast<std::size_t>(part);
     return {part, size(), boundaries_[p], boundaries_[p + 1]};
   }
   void record(int part, int thread_index, double microseconds) noexcept;

@@ -102,8 +102,8 @@ class trainer {
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float step(const Args&... args) {
-    engine::use const one(*engine_);
-    float const loss = compute(args...);
+    const engine::use one(*engine_);
+    const float loss = compute(args...);
     update_recorded();
     return loss;
   }
@@ -113,14 +113,14 @@ class trainer {
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float gradients(const Args&... args) {
-    engine::use const one(*engine_);
+    const engine::use one(*engine_);
     return compute(args...);
   }
 
   // Updates the parameters with the latest gradients, and counts a step. Throws weft::error where
   // training_options::error_if_nonfinite says so.
   void apply() {
-    engine::use const one(*engine_);
+    const engine::use one(*engine_);
     update_recorded();
   }
 
@@ -188,8 +188,8 @@ class trainer {
   // Calls update() and records its time.
   template <class Update>
   void record_update(Update update) {
-    auto const r = engine_->recorded();
-    std::int64_t const begin = r ? recording::now() : 0;
+    const auto r = engine_->recorded();
+    const std::int64_t begin = r ? recording::now() : 0;
     update();
     if (r) r->updated(recording::now() - begin);
   }
@@ -212,13 +212,13 @@ class trainer {
   // squared gradients of the others, which are 0 when it is called.
   template <class Owns, class Share>
   void update_parameters(Owns owns, Share share) {
-    detail::rounding_to_nearest const mode;
-    kernels::table const& kernels = kernels::dispatch();
+    const detail::rounding_to_nearest mode;
+    const kernels::table& kernels = kernels::dispatch();
     update u;
     u.learning_rate_scale = scale_of_schedule();
     u.step = steps_ + 1;
     // Without clipping, a block is updated while its gradients are in the cache.
-    bool const clips = detail::clips(options_.clip_norm);
+    const bool clips = detail::clips(options_.clip_norm);
     for_blocks([&](std::size_t b) {
       squares_[b] = 0;
       if (!owns(b)) return;
@@ -226,7 +226,7 @@ class trainer {
       if (!clips) change(blocks_[b], u, kernels);
     });
     share(std::span(squares_));
-    detail::clipping const clipped = detail::clip(squares_, options_.clip_norm);
+    const detail::clipping clipped = detail::clip(squares_, options_.clip_norm);
     gradient_norm_ = clipped.norm;
     if (clips) {
       if (!clipped.finite) {
@@ -274,9 +274,9 @@ class trainer {
 
   // Whether the loss depends on the parameter; if not, its gradient is a constant.
   static constexpr bool reached(std::size_t parameter) {
-    for (output const& o : source::g.outputs) {
+    for (const output& o : source::g.outputs) {
       if (o.kind != role::gradient || o.leaf != static_cast<int>(parameter)) continue;
-      node const& n = source::g.nodes[o.node];
+      const node& n = source::g.nodes[o.node];
       return n.kind != op::copy || source::g.nodes[n.operand[0]].kind != op::constant;
     }
     return false;
@@ -286,17 +286,17 @@ class trainer {
   // decay.
   void find_blocks() {
     for (std::size_t i = 0; i < code::tables.parameters.size(); ++i) {
-      parameter_ref const& p = code::tables.parameters[i];
+      const parameter_ref& p = code::tables.parameters[i];
       if (!reached(i)) continue;
-      bool const decays = !options_.decays || options_.decays(code::program.name(p.name));
+      const bool decays = !options_.decays || options_.decays(code::program.name(p.name));
       std::size_t begin = p.offset / sizeof(float);
-      std::size_t const end = begin + align(p.size * sizeof(float)) / sizeof(float);
+      const std::size_t end = begin + align(p.size * sizeof(float)) / sizeof(float);
       while (begin < end) {
-        bool const joins = !blocks_.empty() && blocks_.back().decays == decays &&
+        const bool joins = !blocks_.empty() && blocks_.back().decays == decays &&
                            blocks_.back().begin + blocks_.back().size == begin &&
                            blocks_.back().size < most_in_block;
         if (!joins) blocks_.push_back({begin, 0, decays});
-        std::size_t const more = std::min(end - begin, most_in_block - blocks_.back().size);
+        const std::size_t more = std::min(end - begin, most_in_block - blocks_.back().size);
         blocks_.back().size += more;
         begin += more;
       }

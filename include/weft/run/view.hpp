@@ -84,7 +84,7 @@ class view<T, shape<Axes...>> {
            (std::size_t{0} + ... + Axes::bounded)) explicit constexpr view(T* data,
                                                                            Lengths... lengths)
       : data_(data) {
-    std::array<std::size_t, sizeof...(Lengths) + 1> const given{
+    const std::array<std::size_t, sizeof...(Lengths) + 1> given{
         static_cast<std::size_t>(lengths)...};
     lengths_ = detail::lengths_from(shape_type{}, given.data());
     strides_ = detail::dense_strides(lengths_);
@@ -142,7 +142,7 @@ class view<T, shape<Axes...>> {
   // The number of elements: the product of the lengths.
   constexpr std::size_t size() const {
     std::size_t n = 1;
-    for (std::size_t const l : lengths_) n *= l;
+    for (const std::size_t l : lengths_) n *= l;
     return n;
   }
 
@@ -187,11 +187,11 @@ class array {
   template <std::convertible_to<std::size_t>... Lengths>
   requires(sizeof...(Lengths) ==
            (std::size_t{0} + ... + Axes::bounded)) explicit array(Lengths... lengths) {
-    std::array<std::size_t, sizeof...(Lengths) + 1> const given{
+    const std::array<std::size_t, sizeof...(Lengths) + 1> given{
         static_cast<std::size_t>(lengths)...};
     lengths_ = detail::lengths_from(shape_type{}, given.data());
     std::size_t n = 1;
-    for (std::size_t const l : lengths_) n *= l;
+    for (const std::size_t l : lengths_) n *= l;
     data_.resize(n);
   }
 

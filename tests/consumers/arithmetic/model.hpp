@@ -14,10 +14,10 @@ struct Hidden : weft::axis<37> {};
 
 struct encoder {
   constexpr auto operator()(weft::scope s) const {
-    auto const x = s.input<"x", float, Pos, Embed>();
-    auto const y = weft::nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2).output;
-    auto const target = weft::cast<std::int32_t>(weft::max<Embed>(x));
-    auto const loss = weft::cross_entropy<Embed>(y, target);
+    const auto x = s.input<"x", float, Pos, Embed>();
+    const auto y = weft::nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2).output;
+    const auto target = weft::cast<std::int32_t>(weft::max<Embed>(x));
+    const auto loss = weft::cross_entropy<Embed>(y, target);
     return weft::results(weft::as<"loss">(weft::mean<Pos>(loss)), weft::as<"y">(y));
   }
 };
@@ -25,9 +25,9 @@ struct encoder {
 struct elementwise {
   constexpr auto operator()(weft::scope s) const {
     using namespace weft;
-    auto const x = s.input<"x", float, Pos>();
-    auto const y = s.input<"y", float, KeyPos>();
-    auto const hidden = where(positions<Pos>() > 3, x, -infinity);
+    const auto x = s.input<"x", float, Pos>();
+    const auto y = s.input<"y", float, KeyPos>();
+    const auto hidden = where(positions<Pos>() > 3, x, -infinity);
     return results(as<"functions">(exp(x) + log(x * x) * tanh(x) + sin(x) * sqrt(x * x) + gelu(x)),
                    as<"quotient">(x / y), as<"power">(pow(x * x, y)), as<"greatest">(max<Pos>(x)),
                    as<"ordered">(where(x <= y, x, y)), as<"unequal">(where(x != x, 1.0f, 0.0f)),

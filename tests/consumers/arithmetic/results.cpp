@@ -13,8 +13,8 @@ using namespace arithmetic;
 
 void print(const char* what, const auto& view) {
   std::printf("%s", what);
-  auto const array = weft::array(view);
-  for (float const f : array) {
+  const auto array = weft::array(view);
+  for (const float f : array) {
     // A NaN's sign and payload are nobody's promise, and `f != f` is false with -ffinite-math-only.
     auto bits = std::bit_cast<std::uint32_t>(f);
     if ((bits & 0x7fffffff) > 0x7f800000) bits = 0x7fc00000;
@@ -33,7 +33,7 @@ void print_elementwise(const char* how, auto&& net) {
     x(i) = i < 6 ? std::bit_cast<float>(special[i]) : 0.375f * static_cast<float>(i) - 4;
     y(i) = i < 6 ? std::bit_cast<float>(special[5 - i]) : 3 - 0.25f * static_cast<float>(i);
   }
-  auto const r = net(weft::arg<"x">(x), weft::arg<"y">(y));
+  const auto r = net(weft::arg<"x">(x), weft::arg<"y">(y));
   std::printf("%s:\n", how);
   print("functions", r.template get<"functions">());
   print("quotient", r.template get<"quotient">());
@@ -58,7 +58,7 @@ extern "C" void print_results() {
     x.data()[i] = static_cast<float>(i * i % 101) * 0.03125f - 1;  // exact, whatever the flags
   weft::trainer<encoder> trainer({.learning_rate = 0.01}, {.clip_norm = 0.5});
   for (int step = 0; step < 3; ++step) trainer.step(weft::arg<"x">(x));
-  auto const r = trainer.gradients(weft::arg<"x">(x));
+  const auto r = trainer.gradients(weft::arg<"x">(x));
   std::printf("loss %.9g, norm %.17g\n", static_cast<double>(r), trainer.gradient_norm());
   weft::module<encoder, "y"> net(trainer.parameters());
   print("y", net(weft::arg<"x">(x)).get<"y">());

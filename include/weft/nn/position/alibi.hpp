@@ -36,8 +36,8 @@ constexpr auto head_indices(shape<First, Rest...>) {
 template <class Heads>
 constexpr auto alibi_slopes() {
   constexpr auto m = static_cast<std::int32_t>(std::bit_floor(Heads::extent));
-  auto const h = detail::head_indices(Heads{});
-  auto const steps = where(h < m, 2 * h + 2, 2 * (h - m) + 1);  // each 2^(-4/m)
+  const auto h = detail::head_indices(Heads{});
+  const auto steps = where(h < m, 2 * h + 2, 2 * (h - m) + 1);  // each 2^(-4/m)
   return exp(cast<float>(steps) * (-4.0 / m) * log(constant(2.0f)));
 }
 
@@ -70,7 +70,7 @@ struct learned_alibi : encoding {
   // The biases: see encoding::scores.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& /*query*/, const auto& where) const {
-    auto const gain = s.param<"gain", Heads>(init::ones());
+    const auto gain = s.param<"gain", Heads>(init::ones());
     return detail::distance_penalty(where, alibi_slopes<Heads>() * gain);
   }
 };

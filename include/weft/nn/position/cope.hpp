@@ -38,17 +38,17 @@ struct cope : encoding {
     } else {
       using Counts = weft::nn::detail::counts<Count>;
       constexpr auto last = static_cast<std::int32_t>(Count) - 1;
-      auto const table = s.param<"embedding", HeadDim, Counts>(init::zeros());
-      auto const logits = scaled<HeadDim>(dot<HeadDim>(query, where.keys.key), where.scale);
-      auto const gates = weft::where(positions<KeyPos>() <= where.at, sigmoid(logits), 0.0f);
+      const auto table = s.param<"embedding", HeadDim, Counts>(init::zeros());
+      const auto logits = scaled<HeadDim>(dot<HeadDim>(query, where.keys.key), where.scale);
+      const auto gates = weft::where(positions<KeyPos>() <= where.at, sigmoid(logits), 0.0f);
       // The sum from each key on is that of all, less that of the keys before it.
-      auto const after = sum<KeyPos>(gates) - (cumulative_sum<KeyPos>(gates) - gates);
-      auto const place = minimum(maximum(after, 0.0f), static_cast<float>(last));
-      auto const floor = cast<std::int32_t>(place);
-      auto const share = place - cast<float>(floor);
-      auto const of_counts = dot<HeadDim>(query, table);
-      auto const lower = weft::detail::gather_with<0, Counts>(of_counts, floor);
-      auto const upper = weft::detail::gather_with<0, Counts>(of_counts, minimum(floor + 1, last));
+      const auto after = sum<KeyPos>(gates) - (cumulative_sum<KeyPos>(gates) - gates);
+      const auto place = minimum(maximum(after, 0.0f), static_cast<float>(last));
+      const auto floor = cast<std::int32_t>(place);
+      const auto share = place - cast<float>(floor);
+      const auto of_counts = dot<HeadDim>(query, table);
+      const auto lower = weft::detail::gather_with<0, Counts>(of_counts, floor);
+      const auto upper = weft::detail::gather_with<0, Counts>(of_counts, minimum(floor + 1, last));
       return upper * share + lower * (1 - share);
     }
   }

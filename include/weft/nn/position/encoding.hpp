@@ -230,7 +230,7 @@ namespace detail {
 template <class Distance, class Pos, class KeyPos, class At, class Keys>
 constexpr auto distance_index(const attention_positions<Pos, KeyPos, At, Keys>& where) {
   constexpr auto last = static_cast<std::int32_t>(Distance::extent - 1);
-  auto const distance = positions<KeyPos>() - where.at;
+  const auto distance = positions<KeyPos>() - where.at;
   return minimum(maximum(distance + last / 2, 0), last);
 }
 
@@ -261,7 +261,7 @@ template <std::size_t Most = SIZE_MAX, class Pos, class KeyPos, class At, class 
 constexpr auto by_distance(const attention_positions<Pos, KeyPos, At, Keys>& where, const F& f) {
   constexpr std::size_t most = std::min(Most, KeyPos::extent - 1);
   using Distance = distances<most>;
-  auto const distance = positions<Distance>() - static_cast<std::int32_t>(most);
+  const auto distance = positions<Distance>() - static_cast<std::int32_t>(most);
   return relative<Distance>(f(distance), where);
 }
 

@@ -36,15 +36,15 @@ struct fire : encoding {
   constexpr auto scores(scope s, const auto& /*query*/,
                         const attention_positions<Pos, KeyPos, At, Keys>& where) const {
     using Hidden = weft::nn::detail::width_of<Width>;
-    auto const c = s.param<"c">(init::constant(0.1));
-    auto const factor = s.param<"L_multiplier">(init::ones());
-    auto const transformed = [&](const auto& x) { return log(maximum(c * x, c * -x) + 1.0f); };
-    auto const query = cast<float>(where.at);
-    auto const distance = transformed(cast<float>(positions<KeyPos>() - where.at));
-    auto const longest =
+    const auto c = s.param<"c">(init::constant(0.1));
+    const auto factor = s.param<"L_multiplier">(init::ones());
+    const auto transformed = [&](const auto& x) { return log(maximum(c * x, c * -x) + 1.0f); };
+    const auto query = cast<float>(where.at);
+    const auto distance = transformed(cast<float>(positions<KeyPos>() - where.at));
+    const auto longest =
         transformed(maximum(query, maximum(factor * threshold, factor * -threshold))) + 1e-6f;
-    scope const first = s / "mlp" / 0, second = s / "mlp" / 2;
-    auto const hidden =
+    const scope first = s / "mlp" / 0, second = s / "mlp" / 2;
+    const auto hidden =
         relu(distance / longest * first.param<"weight", Hidden>(init::uniform(-1, 1)) +
              first.param<"bias", Hidden>(init::uniform(-1, 1)));
     return linear_without_bias<shape<Hidden>, Heads>(second, hidden);

@@ -25,11 +25,11 @@ struct forgetting : encoding {
       return no_term{};
     } else {
       using Features = typename Keys::features;
-      auto const gate = linear<shape<Features>, Heads>(s / "fgate_proj", where.keys.source);
+      const auto gate = linear<shape<Features>, Heads>(s / "fgate_proj", where.keys.source);
       // log(sigmoid(gate)), without overflow.
-      auto const forgotten = minimum(gate, 0.0f) - log(exp(minimum(gate, -gate)) + 1.0f);
-      auto const until = cumulative_sum<KeyPos>(forgotten);
-      auto const since = weft::detail::gather_with<0, KeyPos>(until, where.at) - until;
+      const auto forgotten = minimum(gate, 0.0f) - log(exp(minimum(gate, -gate)) + 1.0f);
+      const auto until = cumulative_sum<KeyPos>(forgotten);
+      const auto since = weft::detail::gather_with<0, KeyPos>(until, where.at) - until;
       return minimum(since, -since);
     }
   }

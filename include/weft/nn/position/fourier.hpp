@@ -31,10 +31,10 @@ constexpr auto fourier_features(scope s, const X& coordinates, double wavelength
   static_assert(Features::extent % 2 == 0,
                 "nn::fourier_features: there is a sine for each cosine; make the features even");
   using Half = detail::feature_of<Features::extent / 2>;
-  auto const w = s.param<"frequency", Half, Dim>(init::normal(0, 1 / wavelength));
-  auto const angle = dot<Dim>(coordinates, w);
-  auto const both = concatenate<Features, shape<Half, Half>>(cos(angle), sin(angle));
-  auto const hidden =
+  const auto w = s.param<"frequency", Half, Dim>(init::normal(0, 1 / wavelength));
+  const auto angle = dot<Dim>(coordinates, w);
+  const auto both = concatenate<Features, shape<Half, Half>>(cos(angle), sin(angle));
+  const auto hidden =
       gelu(linear<shape<Features>, shape<Hidden>>(s / "hidden", both / sqrt(length<Features>())));
   return linear<shape<Hidden>, shape<Embed>>(s / "out", hidden);
 }
@@ -53,7 +53,7 @@ struct fourier : encoding {
   template <class Pos, class Embed>
   constexpr auto embedding(scope s, const auto& at) const {
     using One = detail::one_coordinate;
-    auto const t = broadcast<One>(cast<float>(at));
+    const auto t = broadcast<One>(cast<float>(at));
     return fourier_features<One, detail::feature_of<Features>, detail::hidden_of<Hidden>, Embed>(
         s, t, wavelength);
   }

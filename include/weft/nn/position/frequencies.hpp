@@ -19,8 +19,8 @@ namespace detail {
 // A base, a factor and a length are finite and positive; else the model is refused.
 constexpr model_fault fault_of_frequencies(double base, double factor = 1, double length = 1,
                                            double slow = 1, double fast = 1) {
-  double const numbers[]{base, factor, length, slow, fast};
-  for (double const x : numbers)
+  const double numbers[]{base, factor, length, slow, fast};
+  for (const double x : numbers)
     if (!(x > 0 && x <= std::numeric_limits<double>::max())) return model_fault::frequencies;
   return model_fault::none;
 }
@@ -32,7 +32,7 @@ constexpr double natural_logarithm(double x) {
   double sum = 0;
   for (; x > 1.5; x /= 2) sum += std::numbers::ln2;
   for (; x < 0.75; x *= 2) sum -= std::numbers::ln2;
-  double const t = (x - 1) / (x + 1);  // |t| <= 1/5, and ln x = 2 (t + t³/3 + t⁵/5 + …)
+  const double t = (x - 1) / (x + 1);  // |t| <= 1/5, and ln x = 2 (t + t³/3 + t⁵/5 + …)
   double power = 2 * t;
   for (int k = 1; k < 24; k += 2, power *= t * t) sum += power / k;
   return sum;
@@ -46,7 +46,7 @@ constexpr double square_root(double x) {
 }
 
 constexpr double rounded_down(double x) {
-  auto const whole = static_cast<double>(static_cast<std::int64_t>(x));
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(x));
   return whole > x ? whole - 1 : whole;
 }
 
@@ -63,13 +63,13 @@ struct one_member : axis<1> {};
 // 12 bits, whose products with j < 4096 are exact, and of a remainder whose products are small.
 template <axis_like Freq>
 constexpr auto powers_of_exp(double rate, model_fault why = model_fault::none) {
-  double const size = rate < 0 ? -rate : rate;
+  const double size = rate < 0 ? -rate : rate;
   double unit = 1;
   while (size / unit >= 4096) unit *= 2;
   while (size > 0 && size / unit < 2048) unit /= 2;
-  double const leading = static_cast<int>(rate / unit) * unit;
-  auto const j = cast<float>(positions<Freq>());
-  auto const rounded = weft::detail::constant_unless(why, static_cast<float>(-leading));
+  const double leading = static_cast<int>(rate / unit) * unit;
+  const auto j = cast<float>(positions<Freq>());
+  const auto rounded = weft::detail::constant_unless(why, static_cast<float>(-leading));
   return exp(j * rounded) * exp(j * (leading - rate));
 }
 

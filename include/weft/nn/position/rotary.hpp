@@ -128,21 +128,21 @@ constexpr auto yarn_frequencies(const P& plain, const rotary_options& o) {
   low = low > 0 ? low : 0;
   high = high < size - 1 ? high : size - 1;
   if (low == high) high += 0.001;
-  auto const j = cast<float>(positions<Freq>());
+  const auto j = cast<float>(positions<Freq>());
   // high - j without cancellation, as pairs near high depend on its last bits.
-  double const whole = rounded_down(high);
-  auto const after = j * -1 + whole + (high - whole);
-  auto const kept = minimum(maximum(after / (high - low), 0.f), 1.f);
-  auto const slower = plain * (1 / o.scaling.factor);
+  const double whole = rounded_down(high);
+  const auto after = j * -1 + whole + (high - whole);
+  const auto kept = minimum(maximum(after / (high - low), 0.f), 1.f);
+  const auto slower = plain * (1 / o.scaling.factor);
   return slower * (kept * -1 + 1.0f) + plain * kept;
 }
 
 // Whether each number that the scaling uses is positive.
 constexpr model_fault fault_of_rotary(const rotary_options& o) {
   using enum rotary_scaling::kind;
-  rotary_scaling const& by = o.scaling;
-  bool const has_length = by.what == dynamic || by.what == yarn || by.what == llama3;
-  bool const has_turns = by.what == yarn;
+  const rotary_scaling& by = o.scaling;
+  const bool has_length = by.what == dynamic || by.what == yarn || by.what == llama3;
+  const bool has_turns = by.what == yarn;
   return fault_of_frequencies(o.base, by.factor, has_length ? by.trained : 1,
                               has_turns ? by.slow : 1, has_turns ? by.fast : 1);
 }
@@ -152,13 +152,13 @@ template <class Freq, class X, class T>
 constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const T& at,
                                                         const rotary_options& given) {
   constexpr double size = 2 * static_cast<double>(Freq::extent);
-  model_fault const why = fault_of_rotary(given);
+  const model_fault why = fault_of_rotary(given);
   if (why != model_fault::none) x.g->refuse(why, "");
-  rotary_options const& o = why == model_fault::none ? given : rotary_options{};
-  rotary_scaling const& by = o.scaling;
+  const rotary_options& o = why == model_fault::none ? given : rotary_options{};
+  const rotary_scaling& by = o.scaling;
   auto plain = attach_to(x, geometric_frequencies<Freq>(size, o.base));
   if (o.share < 1) {
-    auto const rotated = static_cast<std::int32_t>(o.share * static_cast<double>(Freq::extent));
+    const auto rotated = static_cast<std::int32_t>(o.share * static_cast<double>(Freq::extent));
     plain = where(positions<Freq>() < rotated, plain, 0.0f);
   }
   // A base that is multiplied by g^(d / (d - 2)): a single pair keeps its frequency of 1.
@@ -171,8 +171,8 @@ constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const T& at,
     case rotary_scaling::kind::ntk:
       return plain * powers_of_exp<Freq>(more * natural_logarithm(by.factor));
     case rotary_scaling::kind::dynamic: {
-      auto const n = length_of(at);
-      auto const g = maximum(n * (by.factor / by.trained) - (by.factor - 1), 1.0f);
+      const auto n = length_of(at);
+      const auto g = maximum(n * (by.factor / by.trained) - (by.factor - 1), 1.0f);
       return plain * exp(cast<float>(positions<Freq>()) * -more * log(g));
     }
     case rotary_scaling::kind::yarn:
@@ -180,16 +180,16 @@ constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const T& at,
     case rotary_scaling::kind::llama3:
       break;
   }
-  auto const turns = plain * (by.trained / (2 * std::numbers::pi));
-  auto const kept = minimum(maximum((turns - by.slow) / (by.fast - by.slow), 0.f), 1.f);
-  auto const slower = plain * (1 / by.factor);
+  const auto turns = plain * (by.trained / (2 * std::numbers::pi));
+  const auto kept = minimum(maximum((turns - by.slow) / (by.fast - by.slow), 0.f), 1.f);
+  const auto slower = plain * (1 / by.factor);
   return slower + (plain - slower) * kept;
 }
 
 // What queries and keys are multiplied by.
 constexpr double rotary_magnitude(const rotary_scaling& by) {
   if (by.what != rotary_scaling::kind::yarn) return 1;
-  yarn_options const& o = by.yarn;
+  const yarn_options& o = by.yarn;
   if (o.attention_factor) return *o.attention_factor;
   if (o.mscale == 0 || o.mscale_all_dim == 0) return yarn_magnitude(by.factor);
   return yarn_magnitude(by.factor, o.mscale) / yarn_magnitude(by.factor, o.mscale_all_dim);
@@ -232,7 +232,7 @@ template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
           std::size_t Size = HeadDim::extent, expression X, expression T>
 constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {}) {
   using Freq = detail::pair_of<Size>;
-  auto const angle = cast<float>(at) * detail::rotary_frequencies<Freq>(x, at, options);
+  const auto angle = cast<float>(at) * detail::rotary_frequencies<Freq>(x, at, options);
   return detail::rotate_by<HeadDim, Freq, Pairs>(x, angle,
                                                  detail::rotary_magnitude(options.scaling));
 }
@@ -260,7 +260,7 @@ requires(!expression<T>)
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split, expression X, expression T,
           class Freq>
 constexpr auto rotary(const X& x, const T& at, const tensor<float, shape<Freq>>& frequencies) {
-  auto const angle = cast<float>(at) * frequencies;
+  const auto angle = cast<float>(at) * frequencies;
   return rotate<HeadDim, Freq, Pairs>(x, cos(angle), sin(angle));
 }
 
@@ -323,7 +323,7 @@ struct learned_rotary : encoding {
   constexpr auto rotated(scope s, const auto& x, const auto& at) const {
     constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
     static_assert(size % 2 == 0, "nn::position::learned_rotary: elements are rotated in pairs");
-    auto const frequencies =
+    const auto frequencies =
         learned_frequencies<detail::pair_of<size>>(s.shared(), static_cast<double>(size), base);
     return nn::rotary<HeadDim, Pairs>(x, at, frequencies);
   }
@@ -380,14 +380,14 @@ struct long_rotary : encoding {
     constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
     static_assert(size % 2 == 0, "nn::position::long_rotary: elements are rotated in pairs");
     using Freq = weft::nn::detail::pair_of<size>;
-    model_fault const why = fault_of_trained();
+    const model_fault why = fault_of_trained();
     if (why != model_fault::none) x.g->refuse(why, "");
-    auto const shared = s.shared();
-    auto const longer = shared.template param<"long_factor", Freq>(init::ones());
-    auto const shorter = shared.template param<"short_factor", Freq>(init::ones());
-    auto const length = weft::nn::detail::length_of(at);
-    auto const factor = where(length > static_cast<float>(options.trained), longer, shorter);
-    auto const plain = geometric_frequencies<Freq>(static_cast<double>(size), options.base);
+    const auto shared = s.shared();
+    const auto longer = shared.template param<"long_factor", Freq>(init::ones());
+    const auto shorter = shared.template param<"short_factor", Freq>(init::ones());
+    const auto length = weft::nn::detail::length_of(at);
+    const auto factor = where(length > static_cast<float>(options.trained), longer, shorter);
+    const auto plain = geometric_frequencies<Freq>(static_cast<double>(size), options.base);
     return weft::nn::detail::rotate_by<HeadDim, Freq, Pairs>(x, cast<float>(at) * (plain / factor),
                                                              magnitude());
   }

@@ -18,8 +18,8 @@ struct shaw_keys : encoding {
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& query, const auto& where) const {
     using Distance = distances<Most>;
-    auto const w = s.param<"keys", Distance, HeadDim>(init::xavier_uniform<HeadDim>());
-    auto const products = dot<HeadDim>(query, w);
+    const auto w = s.param<"keys", Distance, HeadDim>(init::xavier_uniform<HeadDim>());
+    const auto products = dot<HeadDim>(query, w);
     return relative<Distance>(scaled<HeadDim>(products, where.scale), where);
   }
 };
@@ -34,7 +34,7 @@ struct shaw : shaw_keys<Most> {
   template <class Heads, class ValueDim>
   constexpr auto values(scope s, const auto& weights, const auto& where) const {
     using Distance = distances<Most>;
-    auto const w = s.param<"values", Distance, ValueDim>(init::xavier_uniform<Distance>());
+    const auto w = s.param<"values", Distance, ValueDim>(init::xavier_uniform<Distance>());
     return dot<Distance>(sum_by_distance<Distance>(weights, where), w);
   }
 };

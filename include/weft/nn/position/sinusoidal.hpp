@@ -14,9 +14,9 @@ namespace detail {
 template <class Freq, class Embed, expression A>
 constexpr auto interleaved_sines(const A& angles) {
   using Whole = in_pairs<Embed::extent>;
-  auto const sine = broadcast<one_member>(sin(angles));
-  auto const cosine = broadcast<one_member>(cos(angles));
-  auto const pairs = concatenate<member, shape<one_member, one_member>>(sine, cosine);
+  const auto sine = broadcast<one_member>(sin(angles));
+  const auto cosine = broadcast<one_member>(cos(angles));
+  const auto pairs = concatenate<member, shape<one_member, one_member>>(sine, cosine);
   return slice<Whole, Embed>(merge<Whole, Freq, member>(pairs));
 }
 
@@ -28,7 +28,7 @@ constexpr auto interleaved_sines(const A& angles) {
 template <class Embed, expression At>
 constexpr auto sinusoidal(const At& at, double base = 10000) {
   using Freq = detail::pair_of<Embed::extent>;
-  auto const size = static_cast<double>(Embed::extent);
+  const auto size = static_cast<double>(Embed::extent);
   return detail::interleaved_sines<Freq, Embed>(cast<float>(at) *
                                                 geometric_frequencies<Freq>(size, base));
 }
@@ -37,7 +37,7 @@ constexpr auto sinusoidal(const At& at, double base = 10000) {
 template <class Embed, expression At>
 constexpr auto learned_sinusoidal(scope s, const At& at, double base = 10000) {
   using Freq = detail::pair_of<Embed::extent>;
-  auto const size = static_cast<double>(Embed::extent);
+  const auto size = static_cast<double>(Embed::extent);
   return detail::interleaved_sines<Freq, Embed>(cast<float>(at) *
                                                 learned_frequencies<Freq>(s, size, base));
 }

@@ -25,8 +25,8 @@ constexpr double power_of(double x, std::size_t n) {
 // ⌊(buckets - exact) log(d / exact) / log(most / exact)⌋ = bucket - exact.
 constexpr std::int32_t first_in_bucket(std::size_t bucket, std::size_t exact, std::size_t buckets,
                                        std::size_t most) {
-  auto const one = static_cast<double>(exact);
-  double const bound = power_of(static_cast<double>(most) / one, bucket - exact);
+  const auto one = static_cast<double>(exact);
+  const double bound = power_of(static_cast<double>(most) / one, bucket - exact);
   std::size_t d = exact;
   while (power_of(static_cast<double>(d) / one, buckets - exact) < bound * (1 - 1e-12)) ++d;
   return static_cast<std::int32_t>(d);
@@ -49,14 +49,14 @@ template <std::size_t Buckets, std::size_t Most, class T, class S>
 constexpr auto t5_bucket(const tensor<T, S>& distance, t5_options options = {}) {
   static_assert(Buckets >= 4 && Most > Buckets / 2,
                 "nn::t5_bucket: there are 4 buckets or more, and distances for all of them");
-  std::size_t const buckets = options.causal ? Buckets : Buckets / 2;
-  std::size_t const exact = buckets / 2;
-  auto const back = maximum(-distance, 0);
-  auto const far = options.causal ? back : maximum(back, distance);
+  const std::size_t buckets = options.causal ? Buckets : Buckets / 2;
+  const std::size_t exact = buckets / 2;
+  const auto back = maximum(-distance, 0);
+  const auto far = options.causal ? back : maximum(back, distance);
   auto bucket = minimum(far, static_cast<std::int32_t>(exact));
   for (std::size_t b = exact + 1; b < buckets; ++b)
     bucket = bucket + cast<std::int32_t>(far >= detail::first_in_bucket(b, exact, buckets, Most));
-  auto const half = static_cast<std::int32_t>(buckets);
+  const auto half = static_cast<std::int32_t>(buckets);
   return options.causal ? bucket : bucket + cast<std::int32_t>(distance > 0) * half;
 }
 
@@ -75,9 +75,9 @@ struct t5 : encoding {
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& query, const auto& where) const {
     using Bucket = detail::bucket_of<Buckets>;
-    auto const b = s.param<"weight", Bucket, Heads>();
+    const auto b = s.param<"weight", Bucket, Heads>();
     return by_distance<Most>(where, [&](const auto& distance) {
-      auto const bucket = t5_bucket<Buckets, Most>(detail::attach_to(query, distance), options);
+      const auto bucket = t5_bucket<Buckets, Most>(detail::attach_to(query, distance), options);
       return weft::detail::gather_with<0, Bucket>(b, bucket);
     });
   }

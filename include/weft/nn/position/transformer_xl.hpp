@@ -32,10 +32,10 @@ struct transformer_xl : encoding {
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& query, const auto& where) const {
     using Sines = detail::sinusoid_of<Heads::extent * HeadDim::extent>;
-    auto const query_plus_v = query + s.param<"v", Heads, HeadDim>();
-    auto const w = s.param<"weight", Heads, HeadDim, Sines>(init::xavier_uniform<Sines>());
+    const auto query_plus_v = query + s.param<"v", Heads, HeadDim>();
+    const auto w = s.param<"weight", Heads, HeadDim, Sines>(init::xavier_uniform<Sines>());
     return by_distance<Most>(where, [&](const auto& distance) {
-      auto const r = dot<Sines>(nn::sinusoidal<Sines>(-distance), w);
+      const auto r = dot<Sines>(nn::sinusoidal<Sines>(-distance), w);
       return scaled<HeadDim>(dot<HeadDim>(query_plus_v, r), where.scale);
     });
   }

@@ -47,11 +47,11 @@ struct xpos : encoding {
     constexpr std::size_t size = HeadDim::extent;
     static_assert(size % 2 == 0, "nn::position::xpos: elements are rotated in pairs");
     using Freq = weft::nn::detail::pair_of<size>;
-    auto const t = cast<float>(at);
-    auto const angle = t * geometric_frequencies<Freq>(static_cast<double>(size), options.base);
-    auto const share = cast<float>(positions<Freq>()) * (2.0 / static_cast<double>(size));
-    auto const log_factor = log((share + options.least) / (1 + options.least));
-    auto const magnitude = exp(t * (log_factor * power));
+    const auto t = cast<float>(at);
+    const auto angle = t * geometric_frequencies<Freq>(static_cast<double>(size), options.base);
+    const auto share = cast<float>(positions<Freq>()) * (2.0 / static_cast<double>(size));
+    const auto log_factor = log((share + options.least) / (1 + options.least));
+    const auto magnitude = exp(t * (log_factor * power));
     return rotate<HeadDim, Freq, Pairs>(x, cos(angle) * magnitude, sin(angle) * magnitude);
   }
 };

@@ -36,7 +36,7 @@ void run(const weft::array<float, Embed>& x) {
   weft::module<many_parameters> net;
   net.freeze();
   weft::explain<many_parameters>();
-  auto const y = net(weft::arg<"x">(x)).get<"loss">();
+  const auto y = net(weft::arg<"x">(x)).get<"loss">();
 
   // error: model: more than 8192 parameters
   weft::trainer<many_parameters> of_parameters;

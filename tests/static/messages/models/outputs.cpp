@@ -28,7 +28,7 @@ struct recurrence {
     auto start = s.param<"start", Embed>();
     auto count = s.param<"count">();
     auto w = s.param<"w", Embed, Wide>();
-    auto const body = [&](auto n, auto h, auto) {
+    const auto body = [&](auto n, auto h, auto) {
       return weft::next(n + 1, weft::dot<Embed>(h, w));
     };
     // error: scan: the body returns a carry with other axes than its initial value
@@ -42,6 +42,6 @@ struct recurrence {
 float run(const std::vector<std::int32_t>& tokens, const std::vector<float>& x) {
   weft::module<attention> net;
   weft::module<recurrence> other;
-  auto const y = net(weft::arg<"tokens">(tokens)).get<"result">();
+  const auto y = net(weft::arg<"tokens">(tokens)).get<"result">();
   return y.data()[0] + other(weft::arg<"x">(x)).get<"result">().data()[0];
 }

@@ -19,6 +19,6 @@ float run(const weft::array<float, Batch, Embed>& x) {
   net.freeze();
   net.parameters().get<"layers.0.weight", Embed>()(0) = 1;
   weft::explain<model>();
-  auto const y = net(weft::arg<"x">(x)).get<"x">();
+  const auto y = net(weft::arg<"x">(x)).get<"x">();
   return y(0, 1);
 }

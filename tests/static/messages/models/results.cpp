@@ -18,7 +18,7 @@ float of_a_module(const weft::array<float, Batch, Embed>& x) {
   // note: logit
   // note: logits: float [Batch]
   weft::module<model, "logit"> net;
-  auto const y = net(weft::arg<"x">(x)).get<"logit">();
+  const auto y = net(weft::arg<"x">(x)).get<"logit">();
   return y(0);
 }
 
@@ -26,7 +26,7 @@ float of_a_run(const weft::array<float, Batch, Embed>& x) {
   weft::module<model, "logits"> net;
   // error: results: this module does not compute a result of this name
   // note: logits: float [Batch]
-  auto const y = net(weft::arg<"x">(x)).get<"y">();
+  const auto y = net(weft::arg<"x">(x)).get<"y">();
   return y(0);
 }
 
@@ -37,6 +37,6 @@ float of_a_trainer(const weft::array<float, Batch, Embed>& x, const weft::array<
   // note: logits: float [Batch]
   weft::trainer<model> trainer(weft::adamw{.learning_rate = 1}, {.clip_norm = 1});
   weft::module<model, "logits"> net(trainer.parameters());
-  float const loss = trainer.step(weft::arg<"x">(x), weft::arg<"y">(y));
+  const float loss = trainer.step(weft::arg<"x">(x), weft::arg<"y">(y));
   return loss + net(weft::arg<"x">(x)).get<"logits">()(0);
 }

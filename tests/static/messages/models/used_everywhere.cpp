@@ -36,7 +36,7 @@ float run(application& a, const weft::array<float, Batch, Hidden>& x) {
   a.sample.draw_from(1, 2);
   a.trainer.parameters().get<"w", Embed>()(0) = 1;
   for (int i = 0; i < 3; ++i) a.trainer.step(weft::arg<"x">(x));
-  weft::view<const float, weft::shape<Batch>> const y =
+  const weft::view<const float, weft::shape<Batch>> y =
       net(weft::arg<"x">(x), weft::arg<"y">(1.0f)).get<"loss">();
   return y(0) + a.sample(weft::arg<"x">(x)).get<"x">().data()[0];
 }

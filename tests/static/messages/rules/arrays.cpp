@@ -93,10 +93,10 @@ void wrong(weft::module<model>& net, const weft::module<model>& fixed,
 
 // What they are made of, and what moves, compiles.
 void right(weft::module<model>& net, weft::trainer<model>& trainer, std::vector<float>& floats) {
-  view const v(floats.data(), 2);
-  view const strided(floats.data(), {2, 384}, {384, 1});
+  const view v(floats.data(), 2);
+  const view strided(floats.data(), {2, 384}, {384, 1});
   array x(v), y = x, z(2);
-  weft::view<const float, weft::shape<Pos, Embed>> const r(v), s = z.view();
+  const weft::view<const float, weft::shape<Pos, Embed>> r(v), s = z.view();
   auto moved = std::move(net);
   net = std::move(moved);
   weft::module<model> second(weft::sharing(net)), third(trainer.parameters()), fourth(7);
