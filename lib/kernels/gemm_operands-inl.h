@@ -25,10 +25,12 @@ HWY_INLINE void add_to_totals(const float* sum, std::size_t n, double* total) {
   std::size_t j = 0;
 #if !HWY_ARCH_WASM
   const hn::ScalableTag<double> d;
-  const std::size_t lanes = hn::Lanes(d), vectors = n - n % lanes;
-  for (; j < vectors; j += lanes) {
-    const auto more = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), sum + j));
-    hn::StoreU(hn::Add(hn::LoadU(d, total + j), more), d, total + j);
+  if constexpr (hn::MaxLanes(d) > 1) {
+    const std::size_t lanes = hn::Lanes(d), vectors = n - n % lanes;
+    for (; j < vectors; j += lanes) {
+      const auto more = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), sum + j));
+      hn::StoreU(hn::Add(hn::LoadU(d, total + j), more), d, total + j);
+    }
   }
 #endif
   for (; j < n; ++j) total[j] += static_cast<double>(sum[j]);
