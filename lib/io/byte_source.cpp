@@ -96,7 +96,7 @@ byte_source::view byte_source::all() const {
 }
 
 void byte_source::check_unchanged() const {
-  struct const stat now = status();
+  const struct stat now = status();
   if (now.st_size != opened_.st_size || now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
       now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec)
     fail("the file was written to while it was read; write to a new file and rename it");

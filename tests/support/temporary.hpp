@@ -17,7 +17,7 @@ class temporary {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  const operator std::filesystem::path&() const { return path_; }
+  operator std::filesystem::path() const { return path_; }
 
  private:
   std::filesystem::path path_;
