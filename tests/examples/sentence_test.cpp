@@ -24,7 +24,7 @@ struct small_vocabulary {
         << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##aff\n##able\ncafe\nstrasse\n,\n"
            "深\n!\n##!\na\n##a\n";
   }
-  const std::filesystem::path& file() const { return path_; }
+  std::filesystem::path file() const { return path_; }
   temporary path_{"weft_sentence_test"};
 };
 
