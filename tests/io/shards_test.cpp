@@ -31,7 +31,7 @@ class folder {
     write("one.safetensors", {"a", "b"});
     write("two.safetensors", {"c", "more"});
   }
-  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path path() const { return path_; }
 
   // The message of opening an index with this content.
   std::string refusal(const std::string& index) const {

@@ -6,15 +6,16 @@
 
 using namespace words;
 
-struct Many : weft::axis<(std::size_t{1} << 33)> {};
+struct Many : weft::axis<(std::size_t{1} << 17)> {};
+struct More : weft::axis<(std::size_t{1} << 16)> {};
 
 static_assert(is<decltype(weft::dropout(x, 0.1)), floats<Batch, Pos, Embed>>);
 
 // A rate outside of [0, 1], or too many elements, refuse the model.
-template <class Axis>
+template <class... Axes>
 constexpr weft::model_fault fault_of(double rate) {
   weft::graph g;
-  const floats<Axis> p{&g, g.emit(weft::make_node(weft::op::input))};
+  const floats<Axes...> p{&g, g.emit(weft::make_node(weft::op::input))};
   weft::dropout(p, rate);
   return g.fault;
 }
@@ -24,4 +25,4 @@ static_assert(fault_of<Batch>(0) == weft::model_fault::none &&
               fault_of<Batch>(1.1) == weft::model_fault::dropout_rate &&
               fault_of<Batch>(std::numeric_limits<double>::quiet_NaN()) ==
                   weft::model_fault::dropout_rate);
-static_assert(fault_of<Many>(0.5) == weft::model_fault::dropout_size);
+static_assert(fault_of<Many, More>(0.5) == weft::model_fault::dropout_size);
