@@ -21,6 +21,16 @@ struct Embed : weft::axis<16> {};
 struct Heads : weft::axis<2> {};
 struct HeadDim : weft::axis<8> {};
 
+// A vector for each trained position, and none for those beyond, for which the table has no row.
+struct learned_or_none : position::learned<Trained> {
+  template <class Position, class Features, weft::expression At>
+  constexpr auto embedding(weft::scope s, const At& at) const {
+    constexpr int last = static_cast<int>(trained) - 1;
+    const auto row = learned::embedding<Position, Features>(s, weft::minimum(at, last));
+    return weft::where(at <= last, row, 0.0f);
+  }
+};
+
 // Scores and vectors of a text with one word at every position, of the length of `text`.
 template <class Encoding>
 struct one_word {
@@ -211,7 +221,7 @@ std::vector<properties> properties_of_encodings() {
           properties_of<position::index>("index"),
           properties_of<position::relative_index<>>("index/length"),
           properties_of<position::sinusoidal>("sinusoidal"),
-          properties_of<position::learned<Trained>>("learned"),
+          properties_of<learned_or_none>("learned"),
           properties_of<position::learned_sinusoidal>("learned-sinusoidal"),
           properties_of<position::fourier<>>("fourier"),
           properties_of<position::shaw<16>>("shaw"),
