@@ -292,9 +292,9 @@ static_assert(count(simplified_with_gradients<in_sixteen_pieces>(), op::pad) == 
 
 BOOST_AUTO_TEST_SUITE(simplifying)
 
-BOOST_AUTO_TEST_CASE(a_constant_that_does_not_fit_in_int32_is_refused) {
-  BOOST_CHECK_THROW(kept(simplified<at_the_limit<false>>), std::out_of_range);
-  BOOST_CHECK_THROW(kept(simplified<cast_beyond_the_limit>), std::out_of_range);
+BOOST_AUTO_TEST_CASE(a_constant_that_does_not_fit_in_int32_is_left_to_the_kernels) {
+  BOOST_TEST(kept(simplified<at_the_limit<false>>)->count == 5);
+  BOOST_TEST(kept(simplified<cast_beyond_the_limit>)->count == 4);
 }
 
 BOOST_AUTO_TEST_CASE(simplification_is_idempotent) {
