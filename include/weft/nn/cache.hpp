@@ -31,7 +31,7 @@ namespace nn {
 // of its padding may lie beyond the axis that they index.
 template <expression X, class Pos, expression Count>
 struct padded_positions : X {
-  Count count;
+  Count count;  // the positions that belong to each sequence
 
   // The positions as indices, which are 0 for the padding.
   constexpr auto indices() const {

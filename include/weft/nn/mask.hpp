@@ -86,10 +86,12 @@ template <class X, class KeyPos, expression R>
 constexpr auto operator&&(const mask_of_keys<X, KeyPos>& l, const R& r) {
   return detail::over_keys<KeyPos>(detail::plain(l) && r);
 }
+// The same where the right one is such a mask.
 template <expression L, class X, class KeyPos>
 constexpr auto operator&&(const L& l, const mask_of_keys<X, KeyPos>& r) {
   return detail::over_keys<KeyPos>(l && detail::plain(r));
 }
+// The same of two such masks.
 template <class X, class KeyPos, class Y, class Keys>
 constexpr auto operator&&(const mask_of_keys<X, KeyPos>& l, const mask_of_keys<Y, Keys>& r) {
   const auto both = detail::plain(l) && detail::plain(r);
