@@ -23,6 +23,8 @@ struct HeadDim : weft::axis<8> {};
 
 // A vector for each trained position, and none for those beyond, for which the table has no row.
 struct learned_or_none : position::learned<Trained> {
+  constexpr learned_or_none() = default;
+
   template <class Position, class Features, weft::expression At>
   constexpr auto embedding(weft::scope s, const At& at) const {
     constexpr int last = static_cast<int>(trained) - 1;
