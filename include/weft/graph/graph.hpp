@@ -27,9 +27,9 @@ inline constexpr int max_states = 1024;
 inline constexpr int max_results = 1024;
 inline constexpr int max_rules = 128;     // of lengths
 inline constexpr int max_regions = 1024;  // scans, and their adjoints
-inline constexpr int max_text = 250000;   // characters in all names; g++ has 262144 steps a loop
+inline constexpr int max_text = 250000;   // characters in all names; g++ runs a loop 262144 times
 inline constexpr int max_path = 240;      // characters in one name
-inline constexpr std::size_t max_elements = std::size_t{1} << 40;  // of one tensor
+inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 40;  // of one tensor
 
 // With room for what is appended until the model is refused.
 inline constexpr int max_nodes = max_operations + 4096;

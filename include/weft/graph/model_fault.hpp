@@ -56,7 +56,9 @@ namespace weft {
   WEFT_FAULT(rules, "model: more than 128 axes whose lengths follow from those of others")         \
   WEFT_FAULT(scans, "model: more than 1024 scans, those of gradients included")                    \
   WEFT_FAULT(names, "model: more than 250000 characters in all names")                             \
-  WEFT_FAULT(elements, "model: a tensor of more than 1099511627776 elements")                      \
+  WEFT_FAULT(elements,                                                                             \
+             "model: a tensor of more than 1099511627776 elements, or more "                       \
+             "memory than addresses reach")                                                        \
   WEFT_FAULT(axes, "model: an operation over more than 8 axes, those that it sums over included")  \
   WEFT_FAULT(kept_axes,                                                                            \
              "trainer: a scan, of which the gradient keeps a tensor of 8 axes for each step")      \

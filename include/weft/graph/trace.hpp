@@ -219,9 +219,15 @@ constexpr graph trace_unchecked() {
 // Whether tracing is a constant expression. Asking costs nothing: g++ remembers what a constant
 // call gave. Clang does not, but evaluates the initializer of a variable of deduced type once, and
 // says by __builtin_constant_p whether it was constant, as it folds variables that are const alone.
+// Where it was not, the program initializes the variable, with what needs no large stack.
 #if defined(__clang__)
 template <class Model>
-inline const auto traced_once = trace_unchecked<Model>();
+constexpr graph trace_while_compiling() {
+  if (std::is_constant_evaluated()) return trace_unchecked<Model>();
+  return refused_graph(model_fault::not_evaluated);
+}
+template <class Model>
+inline const auto traced_once = trace_while_compiling<Model>();
 #else
 template <class Model>
 concept is_traced_as_constant = requires {

@@ -1,8 +1,10 @@
 // The layout of tensors in memory: segments, strides and offsets; and that of views.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
@@ -49,17 +51,20 @@ struct memory_plan {
   std::size_t constant_bytes = 0;
   std::size_t workspace_bytes = 0;
   std::size_t once_bytes = 0;  // of it: run-invariant nodes
-  bool too_large = false;      // a tensor has more than max_elements: there is no plan
+  bool too_large = false;      // a tensor or a segment is: there is no plan
 };
 
 namespace detail {
 
-// Returns false where there are more than max_elements.
+inline constexpr std::size_t max_bytes = std::numeric_limits<std::ptrdiff_t>::max();
+
+// Returns false where there are more than max_elements, or more than addresses have room for.
 constexpr bool row_major(std::ptrdiff_t* stride, const axis_list& axes) {
-  std::size_t next = 1;
+  constexpr std::uint64_t limit = std::min<std::uint64_t>(max_elements, max_bytes / 8);
+  std::uint64_t next = 1;
   for (int i = axes.count - 1; i >= 0; --i) {
     stride[i] = static_cast<std::ptrdiff_t>(next);
-    if (next > max_elements / axes.at[i]->extent) return false;
+    if (next > limit / axes.at[i]->extent) return false;
     next *= axes.at[i]->extent;
   }
   return true;

@@ -61,17 +61,23 @@ class planner {
     std::size_t offset, size;
   };
 
+  // Where addresses have 32 bits, tensors that fit may not fit together.
+  constexpr void grow(std::size_t& segment, std::size_t bytes) {
+    p_.too_large |= bytes > max_bytes - segment;
+    segment += bytes;
+  }
+
   constexpr void place_parameters() {
     for (int i = 0; i < g_.parameter_count; ++i) {
       p_.parameter_offset[i] = p_.parameter_bytes;
-      p_.parameter_bytes += align(bytes_of(g_.nodes[g_.parameters[i].node]));
+      grow(p_.parameter_bytes, align(bytes_of(g_.nodes[g_.parameters[i].node])));
     }
   }
 
   constexpr void place_states() {
     for (int i = 0; i < g_.state_count; ++i) {
       state_offset_[i] = p_.state_bytes;
-      p_.state_bytes += align(bytes_of(g_.nodes[g_.states[i].node]));
+      grow(p_.state_bytes, align(bytes_of(g_.nodes[g_.states[i].node])));
     }
     p_.workspace_bytes = p_.state_bytes;
     find_in_place_updates();
@@ -165,7 +171,7 @@ class planner {
     const node& n = g_.nodes[i];
     layout& l = p_.of[i];
     l.root = i;
-    p_.too_large = !row_major(l.stride, n.axes);
+    if (!row_major(l.stride, n.axes)) p_.too_large = true;
     if (p_.too_large) return;
     if (n.kind == op::input) {
       l.where = block::input;
@@ -269,7 +275,8 @@ class planner {
       const bool at_end = k > 0 && free_[k - 1].offset + free_[k - 1].size == p_.workspace_bytes;
       p_.of[i].offset = at_end ? free_[k - 1].offset : p_.workspace_bytes;
       if (at_end) --free_count_;
-      p_.workspace_bytes = p_.of[i].offset + size_[i];
+      p_.workspace_bytes = p_.of[i].offset;
+      grow(p_.workspace_bytes, size_[i]);
       return;
     }
     p_.of[i].offset = free_[k].offset;
