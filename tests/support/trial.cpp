@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "kernels/targets.hpp"
+#include "support/bits.hpp"
 #include "support/error_bound.hpp"
 #include "support/golden_init.hpp"
 #include "support/operands.hpp"
@@ -340,6 +341,7 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
   for (auto& one : outputs)  // NaN would not be equal to itself
     std::replace_if(
         one.begin(), one.end(), [](double x) { return std::isnan(x); }, 1e300);
+  record_bits(outputs);
   return outputs;
 }
 
