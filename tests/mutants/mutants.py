@@ -206,7 +206,7 @@ MUTANTS = [
     mutant("lower: carries begin with nothing", LOWER + "lower_scan.hpp", "begin_loop",
            "$ctx.copy(...);", ";"),
     mutant("lower: states are not stored", LOWER + "lower_interface.hpp", "store_states",
-           "$o.kind != role::update", "true"),
+           "$o.kind != output_kind::update", "true"),
     mutant("lower: gradients beyond a length stay", LOWER + "lower_interface.hpp",
            "clear_gradients",
            "for (...) $s.extent[$l].length = 0;", ""),

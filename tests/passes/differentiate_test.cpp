@@ -30,8 +30,8 @@ constexpr weft::graph shared_gradients() {
 }
 // An output for each parameter, in their order, after the results; with the parameter's axes.
 static_assert(shared_gradients().output_count == 4);
-static_assert(shared_gradients().outputs[0].kind == weft::role::result);
-static_assert(shared_gradients().outputs[2].kind == weft::role::gradient);
+static_assert(shared_gradients().outputs[0].kind == weft::output_kind::result);
+static_assert(shared_gradients().outputs[2].kind == weft::output_kind::gradient);
 static_assert(shared_gradients().outputs[2].leaf == 0);
 static_assert(shared_gradients().outputs[3].leaf == 1);
 static_assert(shared_gradients().name(shared_gradients().outputs[3].name) == "unused");

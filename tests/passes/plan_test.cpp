@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_aligned_and_most_gradients_have_their_offset
   int in_place = 0;
   for (int i = 0; i < g->output_count; ++i) {
     const weft::output& o = g->outputs[i];
-    if (o.kind != weft::role::gradient) continue;
+    if (o.kind != weft::output_kind::gradient) continue;
     const auto& at = p->of[o.node];
     in_place += at.where == weft::block::gradients && at.offset == p->parameter_offset[o.leaf];
   }

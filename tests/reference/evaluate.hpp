@@ -26,7 +26,7 @@ std::vector<values> evaluate(const graph& g, const lengths& given, const binding
 
 namespace detail {
 
-inline const values& output(const graph& g, const std::vector<values>& all, role kind,
+inline const values& output(const graph& g, const std::vector<values>& all, output_kind kind,
                             std::string_view name) {
   for (int i = 0; i < g.output_count; ++i)
     if (g.outputs[i].kind == kind && g.name(g.outputs[i].name) == name)
@@ -40,16 +40,16 @@ inline const values& output(const graph& g, const std::vector<values>& all, role
 // Throw std::invalid_argument if there is none of this name.
 inline const values& result(const graph& g, const std::vector<values>& all,
                             std::string_view name = "result") {
-  return detail::output(g, all, role::result, name);
+  return detail::output(g, all, output_kind::result, name);
 }
 inline const values& gradient(const graph& g, const std::vector<values>& all,
                               std::string_view parameter) {
-  return detail::output(g, all, role::gradient, parameter);
+  return detail::output(g, all, output_kind::gradient, parameter);
 }
 // The new value of a state.
 inline const values& updated(const graph& g, const std::vector<values>& all,
                              std::string_view state) {
-  return detail::output(g, all, role::update, state);
+  return detail::output(g, all, output_kind::update, state);
 }
 
 // A tensor in the layout of a stored parameter: every axis at its bound, with zeros beyond the

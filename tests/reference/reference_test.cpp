@@ -164,8 +164,8 @@ BOOST_AUTO_TEST_CASE(a_constant_has_its_value) {
 BOOST_AUTO_TEST_CASE(results_and_gradients_are_found_by_name) {
   test_graph t;
   const int a = t.constant(1), b = t.constant(2);
-  t.g->outputs[t.g->output_count++] = {weft::role::result, t.name("w"), a, -1};
-  t.g->outputs[t.g->output_count++] = {weft::role::gradient, t.name("w"), b, 0};
+  t.g->outputs[t.g->output_count++] = {weft::output_kind::result, t.name("w"), a, -1};
+  t.g->outputs[t.g->output_count++] = {weft::output_kind::gradient, t.name("w"), b, 0};
   const auto all = weft::reference::evaluate(*t.g, t.lengths, t.given);
   BOOST_TEST(weft::reference::result(*t.g, all, "w").data[0] == 1);
   BOOST_TEST(weft::reference::gradient(*t.g, all, "w").data[0] == 2);

@@ -206,7 +206,7 @@ std::vector<double> expectation::bounds_of_roundings() const {
   // key.
   std::vector<std::size_t> gradients;
   for (int i = 0; i < g_.output_count; ++i)
-    if (g_.outputs[i].kind == role::gradient)
+    if (g_.outputs[i].kind == output_kind::gradient)
       gradients.push_back(static_cast<std::size_t>(g_.outputs[i].node));
   double most_gradient = 0;
   for (const std::size_t node : gradients) most_gradient = std::max(most_gradient, bounds[node]);
@@ -351,7 +351,7 @@ const node& expectation::input_node(std::string_view name) const {
   throw std::logic_error("the program has an input that the model has not");
 }
 
-int expectation::output_node(role kind, std::string_view name) const {
+int expectation::output_node(output_kind kind, std::string_view name) const {
   for (int i = 0; i < g_.output_count; ++i)
     if (g_.outputs[i].kind == kind && g_.name(g_.outputs[i].name) == name)
       return g_.outputs[i].node;
@@ -360,7 +360,7 @@ int expectation::output_node(role kind, std::string_view name) const {
 
 void expectation::check_result(const result_ref& r, const std::string& name, const engine& e,
                                const std::vector<double>& got) const {
-  const int id = output_node(role::result, name);
+  const int id = output_node(output_kind::result, name);
   const node& n = g_.nodes[id];
   BOOST_TEST((r.at.type == n.type), name << " has other elements");
   BOOST_TEST_REQUIRE(r.rank == n.axes.count, name);
@@ -381,7 +381,7 @@ void expectation::check_state(const std::string& name, const std::vector<double>
       return compare_outcome("state " + name, got, outcome->second);
   }
   for (int i = 0; i < g_.output_count; ++i) {
-    if (g_.outputs[i].kind != role::update || g_.name(g_.outputs[i].name) != name) continue;
+    if (g_.outputs[i].kind != output_kind::update || g_.name(g_.outputs[i].name) != name) continue;
     const int id = g_.outputs[i].node;
     const axis_list& axes = g_.nodes[id].axes;
     const reference::values& v = all_[static_cast<std::size_t>(id)];
@@ -400,7 +400,7 @@ void expectation::check_state(const std::string& name, const std::vector<double>
 void expectation::check_gradient(const std::string& name, const std::vector<double>& got) const {
   if (settings_.gradients)
     return compare_outcome("the gradient of " + name, got, settings_.gradients->at(name));
-  const int id = output_node(role::gradient, name);
+  const int id = output_node(output_kind::gradient, name);
   const axis_list& axes = g_.nodes[id].axes;
   const reference::values& v = all_[static_cast<std::size_t>(id)];
   const reference::values inside{std::vector<double>(v.data.size(), 1)};

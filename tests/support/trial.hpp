@@ -75,7 +75,7 @@ class expectation {
                                        bool compare, bool frozen = false,
                                        const auditor* audit = nullptr, int parts = 1) const;
   const node& input_node(std::string_view name) const;
-  int output_node(role kind, std::string_view name) const;
+  int output_node(output_kind kind, std::string_view name) const;
   void check_result(const result_ref& r, const std::string& name, const engine& e,
                     const std::vector<double>& got) const;
   void check_state(const std::string& name, const std::vector<double>& got) const;

@@ -50,10 +50,10 @@ struct leaf {
   int after[2];
 };
 
-enum class role : std::uint8_t { result, gradient, update };
+enum class output_kind : std::uint8_t { result, gradient, update };
 
 struct output {
-  role kind;
+  output_kind kind;
   name_ref name;  // of the result, the parameter, or the state
   int node;
   int leaf;  // of the parameter; of the state, which becomes this node

@@ -175,13 +175,13 @@ class scope {
     if (g_->rejected) return;
     if (g_->nodes[state.id].kind != op::state) return g_->refuse(model_fault::no_state, "");
     output o{};
-    o.kind = role::update;
+    o.kind = output_kind::update;
     o.leaf = g_->nodes[state.id].leaf;
     o.name = g_->states[o.leaf].name;
     o.node = attach(*g_, value);
     if (g_->nodes[o.node].region != 0) return g_->refuse(model_fault::out_of_body, "");
     for (int i = 0; i < g_->output_count; ++i)
-      if (g_->outputs[i].kind == role::update && g_->outputs[i].leaf == o.leaf)
+      if (g_->outputs[i].kind == output_kind::update && g_->outputs[i].leaf == o.leaf)
         return g_->refuse(model_fault::two_updates, g_->name(o.name));
     g_->outputs[g_->output_count++] = o;
   }

@@ -82,11 +82,11 @@ constexpr const result_list<Named...>& to_results(const result_list<Named...>& r
 template <fixed_string Name, class X>
 constexpr void add_result(graph& g, const named_result<Name, X>& r, int updates) {
   for (int i = 0; i < g.output_count; ++i)
-    if (g.outputs[i].kind == role::result && g.name(g.outputs[i].name) == Name.view())
+    if (g.outputs[i].kind == output_kind::result && g.name(g.outputs[i].name) == Name.view())
       g.refuse(model_fault::two_results, Name.view());
   if (g.output_count == updates + max_results) return g.refuse(model_fault::results);
   output o{};
-  o.kind = role::result;
+  o.kind = output_kind::result;
   o.name = g.intern(Name.view());
   o.node = attach(g, r.value);
   g.outputs[g.output_count++] = o;

@@ -83,8 +83,9 @@ constexpr void lower_interface(lowering& ctx) {
     r.bytes = bytes_of(n);
   }
   for (int i = 0; i < ctx.g.output_count; ++i) {
-    if (ctx.g.outputs[i].kind == role::gradient) ctx.d.gradient_bytes = ctx.p.parameter_bytes;
-    if (ctx.g.outputs[i].kind != role::result) continue;
+    if (ctx.g.outputs[i].kind == output_kind::gradient)
+      ctx.d.gradient_bytes = ctx.p.parameter_bytes;
+    if (ctx.g.outputs[i].kind != output_kind::result) continue;
     const node& n = ctx.g.nodes[ctx.g.outputs[i].node];
     result_ref& r = ctx.d.results[ctx.d.count.results++];
     r.name = ctx.intern(ctx.g.name(ctx.g.outputs[i].name));
@@ -136,7 +137,7 @@ constexpr operand_ref gradient_of(lowering& ctx, const output& o) {
 constexpr void clear_gradients(lowering& ctx) {
   for (int i = 0; i < ctx.g.output_count; ++i) {
     const output& o = ctx.g.outputs[i];
-    if (o.kind != role::gradient) continue;
+    if (o.kind != output_kind::gradient) continue;
     const node& n = ctx.g.nodes[o.node];
     if (!n.axes.bounded()) continue;
     instruction& s = ctx.emit(kernel::zero, op::copy, o.node, n.axes);
@@ -148,7 +149,7 @@ constexpr void clear_gradients(lowering& ctx) {
 constexpr void copy_gradients(lowering& ctx) {
   for (int i = 0; i < ctx.g.output_count; ++i) {
     const output& o = ctx.g.outputs[i];
-    if (o.kind != role::gradient) continue;
+    if (o.kind != output_kind::gradient) continue;
     const layout& l = ctx.p.of[o.node];
     if (l.where == block::gradients && l.offset == ctx.p.parameter_offset[o.leaf]) continue;
     const node& n = ctx.g.nodes[o.node];
@@ -162,7 +163,8 @@ constexpr void copy_gradients(lowering& ctx) {
 constexpr void store_states(lowering& ctx) {
   for (int i = 0; i < ctx.g.output_count; ++i) {
     const output& o = ctx.g.outputs[i];
-    if (o.kind != role::update || ctx.same_place(o.node, ctx.g.states[o.leaf].node)) continue;
+    if (o.kind != output_kind::update || ctx.same_place(o.node, ctx.g.states[o.leaf].node))
+      continue;
     const axis_list& axes = ctx.g.nodes[o.node].axes;
     instruction& s = ctx.emit(kernel::elementwise, op::copy, o.node, axes);
     ctx.add_operand(s, ctx.place(ctx.g.states[o.leaf].node, axes));

@@ -48,7 +48,7 @@ constexpr bool propagate_copies(graph& g) {
   for (int i = 0; i < g.count; ++i)
     for (int j = 0; j < g.nodes[i].operands; ++j) pass_by(g.nodes[i].operand[j]);
   for (int i = 0; i < g.output_count; ++i)
-    if (g.outputs[i].kind == role::result) pass_by(g.outputs[i].node);
+    if (g.outputs[i].kind == output_kind::result) pass_by(g.outputs[i].node);
   return any;
 }
 

@@ -11,11 +11,11 @@ namespace weft {
 constexpr graph copy_escaping_results(graph g) {
   for (int i = 0; i < g.output_count; ++i) {
     output& o = g.outputs[i];
-    if (o.kind == role::gradient) continue;
+    if (o.kind == output_kind::gradient) continue;
     int root = o.node;
     while (is_view(g.nodes[root].kind)) root = g.nodes[root].operand[0];
     const bool given = g.nodes[root].kind == op::input || g.nodes[root].kind == op::parameter;
-    if (g.nodes[root].kind != op::state && !(given && o.kind == role::result)) continue;
+    if (g.nodes[root].kind != op::state && !(given && o.kind == output_kind::result)) continue;
     node copy = make_node(op::copy);
     copy.type = g.nodes[o.node].type;
     copy.axes = g.nodes[o.node].axes;

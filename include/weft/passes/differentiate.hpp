@@ -129,7 +129,7 @@ constexpr graph differentiate(graph g, int loss) {
   if (g.rejected) return rejected_graph(g);
   for (int i = 0; i < g.parameter_count; ++i) {
     output o{};
-    o.kind = role::gradient;
+    o.kind = output_kind::gradient;
     o.name = g.parameters[i].name;
     o.node = reverse.gradient(g.parameters[i].node);
     o.leaf = i;

@@ -120,9 +120,9 @@ constexpr void write_graph(Out& out, const graph_parts& g) {
     out << "\n";
   }
   for (const output& o : g.outputs) {
-    out << (o.kind == role::result     ? "result "
-            : o.kind == role::gradient ? "gradient of "
-                                       : "new value of ")
+    out << (o.kind == output_kind::result     ? "result "
+            : o.kind == output_kind::gradient ? "gradient of "
+                                              : "new value of ")
         << name(o.name) << " = %";
     write_integer(out, o.node);
     out << "\n";

@@ -49,7 +49,7 @@ constexpr void remap_interface(graph& g, const graph& from, const int* to, const
   }
   for (int i = 0; i < from.output_count; ++i) {
     output o = moved(from.outputs[i]);
-    if (o.kind == role::update) o.leaf = state[o.leaf];
+    if (o.kind == output_kind::update) o.leaf = state[o.leaf];
     g.outputs[g.output_count++] = o;
   }
 }
@@ -66,7 +66,7 @@ class dead_code_eliminator {
     for (int i = 0; i < g_.output_count; ++i) {
       const output& o = g_.outputs[i];
       need(o.node);
-      if (o.kind == role::update) need(g_.states[o.leaf].node);
+      if (o.kind == output_kind::update) need(g_.states[o.leaf].node);
     }
     for (int i = 0; i < g_.parameter_count; ++i) need(g_.parameters[i].node);
     if (inputs == unneeded::stay) {

@@ -12,7 +12,7 @@ namespace weft {
 template <class Graph>
 constexpr int find_output(const Graph& g, std::string_view name) {
   for (int i = 0; i < g.output_count; ++i)
-    if (g.outputs[i].kind == role::result && g.name(g.outputs[i].name) == name) return i;
+    if (g.outputs[i].kind == output_kind::result && g.name(g.outputs[i].name) == name) return i;
   return -1;
 }
 
@@ -20,7 +20,7 @@ constexpr int find_output(const Graph& g, std::string_view name) {
 template <class Graph>
 constexpr int count_results(const Graph& g) {
   int n = 0;
-  while (n < g.output_count && g.outputs[n].kind == role::result) ++n;
+  while (n < g.output_count && g.outputs[n].kind == output_kind::result) ++n;
   return n;
 }
 
@@ -37,7 +37,7 @@ constexpr void add_updates(graph& h, const graph& g) {
       for (int j = 0; live[i] && j < g.nodes[i].operands; ++j) live[g.nodes[i].operand[j]] = true;
     for (int i = 0; i < g.output_count; ++i) {
       const output& o = g.outputs[i];
-      if (o.kind != role::update || taken[i] || !live[g.states[o.leaf].node]) continue;
+      if (o.kind != output_kind::update || taken[i] || !live[g.states[o.leaf].node]) continue;
       more = taken[i] = true;
       h.outputs[h.output_count++] = o;
     }

@@ -33,7 +33,7 @@ class planner {
     }
     for (int i = 0; i < g_.output_count; ++i) {
       use(g_.outputs[i].node, g_.count);
-      if (g_.outputs[i].kind == role::gradient) place_gradient(g_.outputs[i]);
+      if (g_.outputs[i].kind == output_kind::gradient) place_gradient(g_.outputs[i]);
     }
     for (int i = 0; i < g_.count; ++i) {
       if (g_.nodes[i].fused) continue;
@@ -95,7 +95,7 @@ class planner {
     for (int i = 0; i < g_.output_count; ++i) last_read[root[g_.outputs[i].node]] = g_.count;
     for (int i = 0; i < g_.output_count; ++i) {
       const output& o = g_.outputs[i];
-      if (o.kind != role::update || g_.nodes[o.node].kind != op::update_rows) continue;
+      if (o.kind != output_kind::update || g_.nodes[o.node].kind != op::update_rows) continue;
       const node& n = g_.nodes[o.node];
       const int state = g_.states[o.leaf].node;
       bool writes_itself = false;

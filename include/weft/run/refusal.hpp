@@ -27,7 +27,7 @@ struct describe_result {
   static constexpr message make() {
     const auto& g = Unit::g;
     const node& n = g.nodes[g.outputs[I].node];
-    if (g.outputs[I].kind != role::result) return {};
+    if (g.outputs[I].kind != output_kind::result) return {};
     return describe(g.name(g.outputs[I].name), n.type, n.axes);
   }
 };

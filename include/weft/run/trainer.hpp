@@ -275,7 +275,7 @@ class trainer {
   // Whether the loss depends on the parameter; if not, its gradient is a constant.
   static constexpr bool reached(std::size_t parameter) {
     for (const output& o : source::g.outputs) {
-      if (o.kind != role::gradient || o.leaf != static_cast<int>(parameter)) continue;
+      if (o.kind != output_kind::gradient || o.leaf != static_cast<int>(parameter)) continue;
       const node& n = source::g.nodes[o.node];
       return n.kind != op::copy || source::g.nodes[n.operand[0]].kind != op::constant;
     }
