@@ -44,7 +44,7 @@ struct graph_parts {
     detail::fill(g.outputs, g.output_count, outputs);
     detail::fill(g.rules, g.rule_count, rules);
     detail::fill(g.regions, g.region_count, regions);
-    detail::fill(g.text, g.text_size, text);
+    detail::fill(g.text.at, g.text_size, text);
     return g;
   }
 };
@@ -109,7 +109,7 @@ constexpr auto compact() {
       take<g.output_count>(g.outputs),
       take<g.rule_count>(g.rules),
       take<g.region_count>(g.regions),
-      take<g.text_size>(g.text),
+      take<g.text_size>(g.text.at),
       g.rejected,
       g.fault,
       g.fault_name};

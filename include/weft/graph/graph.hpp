@@ -15,6 +15,7 @@
 #include "weft/graph/op.hpp"
 #include "weft/graph/ops.hpp"
 #include "weft/graph/reject.hpp"
+#include "weft/graph/static_array.hpp"
 
 namespace weft {
 
@@ -93,7 +94,7 @@ struct graph {
   region regions[max_regions]{};
   int region_count = 0;
   int open_region = 0;  // the region of the scan that is being traced; 0: none
-  char text[max_text]{};
+  static_array<char, max_text> text;
   int text_size = 0;
   // The model is refused: the graph is empty, and what is derived from it compiles without further
   // messages.
@@ -103,7 +104,7 @@ struct graph {
   name_ref fault_name{};
 
   constexpr std::string_view name(name_ref r) const {
-    return {text + r.begin, static_cast<std::size_t>(r.size)};
+    return {text.at + r.begin, static_cast<std::size_t>(r.size)};
   }
   constexpr name_ref intern(std::string_view s);
   // Records an error; the first one is kept. What follows is of no use, but has to be possible.
@@ -123,7 +124,7 @@ constexpr name_ref graph::intern(std::string_view s) {
     return {};
   }
   const name_ref r{text_size, static_cast<int>(s.size())};
-  for (const char c : s) text[text_size++] = c;
+  for (const char c : s) text.at[text_size++] = c;
   return r;
 }
 
