@@ -18,6 +18,7 @@
 namespace bench {
 namespace {
 
+using weft::role;
 using weft::kernels::operand;
 
 enum class addend { none, for_each_key, for_each_pair };
@@ -54,50 +55,51 @@ class attention_of : public weft::kernels::attention_call {
       lay(o, n.keys * key_row, {f.depth, 0, 0, key_row});
       o.stride[columns] = 1;
     };
-    lay_queries(query, 4);
-    lay_keys(key, 4);
-    lay_keys(value, 5);
-    lay_queries(result, 5);
+    lay_queries(at(role::query), 4);
+    lay_keys(at(role::key), 4);
+    lay_keys(at(role::value), 5);
+    lay_queries(at(role::result), 5);
     scale = 1 / std::sqrt(static_cast<double>(f.depth));
     soft_cap = f.soft_cap;
     visible = f.seen;
     if (f.mask != addend::none) {
       const bool for_each_pair = f.mask == addend::for_each_pair;
       const std::ptrdiff_t count = for_each_pair ? pairs : n.keys;
-      auto* const at =
+      auto* const sees =
           reinterpret_cast<std::uint8_t*>(memory_.take(static_cast<std::size_t>(count)));
-      for (std::ptrdiff_t i = 0; i < count; ++i) at[i] = i % 5 != 0;
-      mask.data = at;
-      mask.stride[2] = for_each_pair ? n.keys : 0;
-      mask.stride[3] = 1;
+      for (std::ptrdiff_t i = 0; i < count; ++i) sees[i] = i % 5 != 0;
+      at(role::mask).data = sees;
+      at(role::mask).stride[2] = for_each_pair ? n.keys : 0;
+      at(role::mask).stride[3] = 1;
     }
-    if (f.bias == addend::for_each_key) lay(bias, n.keys, {0, 0, 0, 1});
-    if (f.bias == addend::for_each_pair) lay(bias, pairs, {0, 0, n.keys, 1});
+    if (f.bias == addend::for_each_key) lay(at(role::bias), n.keys, {0, 0, 0, 1});
+    if (f.bias == addend::for_each_pair) lay(at(role::bias), pairs, {0, 0, n.keys, 1});
     if (f.relative_bias) {
       distances = 2 * n.keys - 1;
       origin = n.keys - 1;
-      lay(relative, distances, {0, 0, 0, 1});
+      lay(at(role::relative), distances, {0, 0, 0, 1});
     }
     if (f.dropout > 0) {
       drop = {7, static_cast<std::uint32_t>(f.dropout * (1 << 24))};
       for (int l = 0; const std::ptrdiff_t step : {f.sharing * pairs, pairs, n.keys})
-        element_ids.stride[l++] = step;
-      element_ids.stride[3] = 1;
+        at(role::element_ids).stride[l++] = step;
+      at(role::element_ids).stride[3] = 1;
     }
     if (with_adjoint) {
-      lay(statistics, f.heads * n.queries, {f.sharing * n.queries, n.queries, 1});
-      lay_queries(g, 5);
-      lay_queries(query_gradient, 4);
-      lay_keys(key_gradient, 4);
-      lay_keys(value_gradient, 5);
-      if (f.bias != addend::none) gradient_of(bias, bias_gradient, pairs);
-      if (f.relative_bias) gradient_of(relative, relative_gradient, distances);
+      lay(at(role::statistics), f.heads * n.queries, {f.sharing * n.queries, n.queries, 1});
+      lay_queries(at(role::g), 5);
+      lay_queries(at(role::query_gradient), 4);
+      lay_keys(at(role::key_gradient), 4);
+      lay_keys(at(role::value_gradient), 5);
+      if (f.bias != addend::none) gradient_of(at(role::bias), at(role::bias_gradient), pairs);
+      if (f.relative_bias) gradient_of(at(role::relative), at(role::relative_gradient), distances);
     }
     scratch = memory_.take(std::max(weft::kernels::attention_adjoint_scratch_bytes(*this),
                                     weft::kernels::attention_scratch_bytes(*this)));
   }
 
  private:
+  operand& at(role what) { return (*this)[what]; }
   // Random values, with these strides in the first loops.
   void lay(operand& o, std::ptrdiff_t count, std::initializer_list<std::ptrdiff_t> strides) {
     auto* const at =

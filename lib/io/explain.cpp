@@ -90,36 +90,31 @@ class explainer {
   }
 
  private:
-  // The position-dependent parts of an attention: its band, relative bias, sink and lengths.
+  // The attributes of an attention that tell positions apart: its band, the index into a relative
+  // bias of a key at the query's position, and what is added to lengths.
   std::string by_places(const node& n) const {
-    if (n.kind != op::attention && n.kind != op::attention_adjoint) return {};
+    if (info(n.kind).in != op_class::attention) return {};
     std::string text, distance = " key - query";
-    if (const int offset = find_option(n, attention_option::offset); offset >= 0)
-      distance.append(" - ").append(call(offset));
+    const auto number = [](std::int64_t x) { return std::to_string(x); };
+    if (has(n, role::offset)) distance.append(" - offset");
     if (band_highest(n) < std::numeric_limits<std::int64_t>::max())
-      text.append(distance).append(" <= ").append(std::to_string(band_highest(n)));
+      text.append(distance).append(" <= ").append(number(band_highest(n)));
     if (band_lowest(n) > std::numeric_limits<std::int64_t>::min())
-      text.append(distance).append(" >= ").append(std::to_string(band_lowest(n)));
-    if (const int table = find_option(n, attention_option::relative); table >= 0) {
-      text.append(" plus ").append(call(table)).append(" at").append(distance);
-      if (const std::int64_t origin = relative_origin(n); origin != 0)
-        text.append(" + ").append(std::to_string(origin));
-    }
-    if (const int sink = find_option(n, attention_option::sink); sink >= 0)
-      text.append(" beside a score of ").append(call(sink));
-    if (const int begins = find_option(n, attention_option::begins); begins >= 0)
-      text.append(" key >= ").append(call(begins));
-    if (const int lengths = find_option(n, attention_option::lengths); lengths >= 0) {
-      text.append(" key < ").append(call(lengths));
-      if (const std::int64_t more = length_more(n); more != 0)
-        text.append(" + ").append(std::to_string(more));
-    }
+      text.append(distance).append(" >= ").append(number(band_lowest(n)));
+    if (has(n, role::relative) && relative_origin(n) != 0)
+      text.append(" origin ").append(number(relative_origin(n)));
+    if (length_more(n) != 0) text.append(" lengths + ").append(number(length_more(n)));
     return text;
   }
+  // Those that are not always there by their roles.
   std::string operands(const node& n) const {
-    std::string text(1, '(');
-    for (int j = 0; j < n.operands; ++j) text.append(j > 0 ? ", " : "").append(call(n.operand[j]));
-    return text.append(")");
+    std::string text;
+    for_each_operand(n, [&](const slot& s, int id) {
+      text.append(text.empty() ? "" : ", ");
+      if (s.is == presence::optional) text.append(name_of(s.what)).append(" ");
+      text.append(call(id));
+    });
+    return "(" + text + ")";
   }
   std::string expression(const node& n) const {
     return std::string(name_of(n.kind)).append(operands(n));
@@ -136,7 +131,7 @@ class explainer {
   }
   axis_list runs_over(const node& n) const {
     axis_list gone{};
-    if (n.kind == op::attention || n.kind == op::attention_adjoint) {
+    if (info(n.kind).in == op_class::attention) {
       gone.push(key_axis(n));
       return gone;
     }
@@ -154,6 +149,13 @@ class explainer {
 
   graph_parts g_;
 };
+
+// The first operand that an instruction writes.
+const operand_ref& result_of(const program& p, const instruction& s) {
+  int o = 0;
+  while (is_operand(info(s.kind).slots[o]) || info(s.kind).slots[o].by == access::of_result) ++o;
+  return operands_of(p, s)[o];
+}
 
 }  // namespace
 
@@ -187,7 +189,7 @@ std::string explained_text(const program& p, const graph_parts& g, const model_c
   if (p.once > 0) text += "once:\n";
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (p.once > 0 && i == static_cast<std::size_t>(p.once)) text += "in every run:\n";
-    const operand_ref& to = p.instructions[i].operand[0];
+    const operand_ref& to = result_of(p, p.instructions[i]);
     char numbers[96];
     std::snprintf(numbers, sizeof numbers, " %10s flop %10sB  %s + %zu\n",
                   short_number(costs[i].flops).c_str(), short_number(costs[i].bytes).c_str(),

@@ -132,9 +132,9 @@ class forward {
 
   // Whether a tile may process a key that is masked out for one of its queries.
   bool may_mask() const {
-    return c_.mask.data != nullptr || c_.bias.data != nullptr || c_.relative.data != nullptr ||
-           c_.visible.lowest != PTRDIFF_MIN || c_.visible.highest != PTRDIFF_MAX ||
-           at_.limits.any();
+    return c_[role::mask].data != nullptr || c_[role::bias].data != nullptr ||
+           c_[role::relative].data != nullptr || c_.visible.lowest != PTRDIFF_MIN ||
+           c_.visible.highest != PTRDIFF_MAX || at_.limits.any();
   }
 
   HWY_NOINLINE void add_visible_infinities(const index_range& queries) const {
@@ -155,9 +155,11 @@ class forward {
     if (j < keys.begin || j >= keys.end) return false;
     if (at_.mask.data != nullptr && *at_.mask.at(i, j) == 0) return false;
     if (at_.bias.data != nullptr && *at_.bias.at(i, j) == minus_infinity) return false;
-    return at_.relative == nullptr ||
-           relative_bias_tile(c_, at_.relative, c_.relative, at_.band, i, j).at(0, 0) !=
-               minus_infinity;
+    return at_.relative == nullptr || relative_bias(i, j).at(0, 0) != minus_infinity;
+  }
+  // From a query and a key on.
+  bias_tile<const float> relative_bias(std::ptrdiff_t i, std::ptrdiff_t j) const {
+    return relative_bias_tile(c_, at_.relative, c_[role::relative], at_.band, i, j);
   }
 
   // The keys of a block, in place or as float.
@@ -325,10 +327,10 @@ class forward {
 
   // The element ids of the weights from a query and a key on, for dropout.
   element_ids ids_from(std::ptrdiff_t query, std::ptrdiff_t key) const {
-    const std::ptrdiff_t query_step = c_.element_ids.stride[loop_.query];
-    const std::ptrdiff_t key_step = c_.element_ids.stride[loop_.key];
-    return {static_cast<std::uint32_t>(at_.first_element_id + query * query_step + key * key_step),
-            static_cast<std::uint32_t>(query_step), static_cast<std::uint32_t>(key_step)};
+    const auto& stride = c_[role::element_ids].stride;
+    const std::ptrdiff_t row = stride[loop_.query], column = stride[loop_.key];
+    return {static_cast<std::uint32_t>(at_.first_element_id + query * row + key * column),
+            static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column)};
   }
 
   // Turns products of queries and keys into capped, biased and masked scores, for one vector of
@@ -340,9 +342,7 @@ class forward {
       add_bias(s, {at_.bias.at(queries.begin, keys.begin), at_.bias.row, at_.bias.column},
                queries.count(), bias_);
     if (at_.relative != nullptr)
-      add_bias(
-          s, relative_bias_tile(c_, at_.relative, c_.relative, at_.band, queries.begin, keys.begin),
-          queries.count(), bias_);
+      add_bias(s, relative_bias(queries.begin, keys.begin), queries.count(), bias_);
     if (at_.mask.data != nullptr)
       apply_mask(s, {at_.mask.at(queries.begin, keys.begin), at_.mask.row, at_.mask.column},
                  queries.count(), bias_);

@@ -170,15 +170,15 @@ struct adjoint_view : attention_view {
   adjoint_view() = default;
   adjoint_view(const attention_call& c, const batch_index& batch) : attention_view(c, batch) {
     const attention_loops loop(c.loops);
-    g.set(c.g, batch, loop.query, loop.value);
-    query_gradient.set(c.query_gradient, batch, loop.query, loop.depth);
-    key_gradient.set(c.key_gradient, batch, loop.key, loop.depth);
-    value_gradient.set(c.value_gradient, batch, loop.key, loop.value);
-    bias_gradient.set(c.bias_gradient, batch, loop.query, loop.key);
-    sink_gradient.set(c.sink_gradient, batch, loop.query, loop.query);
-    if (c.relative_gradient.data != nullptr)
-      relative_gradient =
-          static_cast<float*>(c.relative_gradient.data) + batch.offset(c.relative_gradient);
+    g.set(c[role::g], batch, loop.query, loop.value);
+    query_gradient.set(c[role::query_gradient], batch, loop.query, loop.depth);
+    key_gradient.set(c[role::key_gradient], batch, loop.key, loop.depth);
+    value_gradient.set(c[role::value_gradient], batch, loop.key, loop.value);
+    bias_gradient.set(c[role::bias_gradient], batch, loop.query, loop.key);
+    sink_gradient.set(c[role::sink_gradient], batch, loop.query, loop.query);
+    if (c[role::relative_gradient].data != nullptr)
+      relative_gradient = static_cast<float*>(c[role::relative_gradient].data) +
+                          batch.offset(c[role::relative_gradient]);
   }
 };
 
@@ -233,9 +233,12 @@ class adjoint {
     std::construct_at(&at_, c_, b);
     const std::ptrdiff_t keys = at_.keys;
     if (keys == 0)
-      store_zeros(at_.query_gradient, store_mode(c_.query_gradient, b), depth_, {0, query_extent_});
-    store_zeros(at_.key_gradient, store_mode(c_.key_gradient, b), depth_, {keys, key_extent_});
-    store_zeros(at_.value_gradient, store_mode(c_.value_gradient, b), values_, {keys, key_extent_});
+      store_zeros(at_.query_gradient, store_mode(c_[role::query_gradient], b), depth_,
+                  {0, query_extent_});
+    store_zeros(at_.key_gradient, store_mode(c_[role::key_gradient], b), depth_,
+                {keys, key_extent_});
+    store_zeros(at_.value_gradient, store_mode(c_[role::value_gradient], b), values_,
+                {keys, key_extent_});
     for (keys_ = {0, 0}; keys_.begin < keys; keys_.begin = keys_.end) {
       keys_.end = std::min(keys, keys_.begin + max_adjoint_keys);
       pack_keys();
@@ -249,7 +252,7 @@ class adjoint {
         queries_.end = std::min(visible.end, queries_.begin + max_adjoint_queries);
         band_range_ = band_range(at_.band, queries_, keys_);
         pack_queries();
-        if (keys_.begin == 0 && is_requested(c_.sink_gradient)) add_sink_gradients();
+        if (keys_.begin == 0 && is_requested(c_[role::sink_gradient])) add_sink_gradients();
         multiply_scores();
         begin_bias_gradients();
         softmax_and_grad_of_block();
@@ -323,7 +326,7 @@ class adjoint {
         });
     unpack(query_gradient_, queries_.size(), depth_, 0.5f * scale_,
            at_.query_gradient.from(queries_.begin, 0),
-           keys_.begin == 0 ? store_mode(c_.query_gradient, batch_) : store::add);
+           keys_.begin == 0 ? store_mode(c_[role::query_gradient], batch_) : store::add);
   }
 
   template <store Store>
@@ -342,9 +345,9 @@ class adjoint {
 
   void unpack_key_gradients() const {
     unpack(key_gradient_, keys_.size(), depth_, 0.5f * (soft_cap_ == 0 ? 1 : soft_cap_),
-           at_.key_gradient.from(keys_.begin, 0), store_mode(c_.key_gradient, batch_));
+           at_.key_gradient.from(keys_.begin, 0), store_mode(c_[role::key_gradient], batch_));
     unpack(value_gradient_, keys_.size(), values_, 0.5f, at_.value_gradient.from(keys_.begin, 0),
-           store_mode(c_.value_gradient, batch_));
+           store_mode(c_[role::value_gradient], batch_));
   }
 
   void pack_queries() {
@@ -416,21 +419,21 @@ class adjoint {
   }
 
   void begin_bias_gradients() {
-    if (is_requested(c_.bias_gradient))
+    if (is_requested(c_[role::bias_gradient]))
       bias_gradient_.begin(dense(at_.bias_gradient), queries_.size(), keys_.size());
-    if (is_requested(c_.relative_gradient))
-      relative_gradient_.begin(relative(at_.relative_gradient, c_.relative_gradient),
+    if (is_requested(c_[role::relative_gradient]))
+      relative_gradient_.begin(relative(at_.relative_gradient, c_[role::relative_gradient]),
                                queries_.size(), keys_.size());
   }
   void end_bias_gradients() const {
-    if (is_requested(c_.bias_gradient)) bias_gradient_.end();
-    if (is_requested(c_.relative_gradient)) relative_gradient_.end();
+    if (is_requested(c_[role::bias_gradient])) bias_gradient_.end();
+    if (is_requested(c_[role::relative_gradient])) relative_gradient_.end();
   }
   static bool is_requested(const operand& gradient) { return gradient.data != nullptr; }
 
   void softmax_and_grad_of_block() {
-    const bool biased = c_.bias.data != nullptr || c_.mask.data != nullptr ||
-                        c_.relative.data != nullptr || at_.limits.any();
+    const bool biased = c_[role::bias].data != nullptr || c_[role::mask].data != nullptr ||
+                        c_[role::relative].data != nullptr || at_.limits.any();
     if (soft_cap_ == 0)
       biased ? softmax_and_grad_of_rows<false, true>() : softmax_and_grad_of_rows<false, false>();
     else
@@ -439,11 +442,11 @@ class adjoint {
 
   template <bool Capped, bool Biased>
   void softmax_and_grad_of_rows() {
-    const bool one_bias_row = c_.bias.stride[loop_.query] == 0 &&
-                              c_.mask.stride[loop_.query] == 0 && c_.relative.data == nullptr &&
-                              !at_.limits.any();
-    const bool of_bias = is_requested(c_.bias_gradient), drops = c_.drop.threshold != 0;
-    const bool of_relative = is_requested(c_.relative_gradient);
+    const bool one_bias_row = c_[role::bias].stride[loop_.query] == 0 &&
+                              c_[role::mask].stride[loop_.query] == 0 &&
+                              c_[role::relative].data == nullptr && !at_.limits.any();
+    const bool of_bias = is_requested(c_[role::bias_gradient]), drops = c_.drop.threshold != 0;
+    const bool of_relative = is_requested(c_[role::relative_gradient]);
     alignas(64) std::uint32_t buffer[random_words_capacity(max_adjoint_keys)];
     for (std::ptrdiff_t first = 0; first < queries_.size(); first += tiles::rows) {
       const index_range strip = strip_of_queries(first);
@@ -478,9 +481,9 @@ class adjoint {
 
   // The random words of query i's weights for a range of keys.
   const std::uint32_t* draw_words(std::ptrdiff_t i, index_range keys, std::uint32_t* buffer) const {
-    const std::ptrdiff_t step = c_.element_ids.stride[loop_.key];
+    const std::ptrdiff_t step = c_[role::element_ids].stride[loop_.key];
     const std::ptrdiff_t first = at_.first_element_id +
-                                 (queries_.begin + i) * c_.element_ids.stride[loop_.query] +
+                                 (queries_.begin + i) * c_[role::element_ids].stride[loop_.query] +
                                  (keys_.begin + keys.begin) * step;
     return random_words(schedule_, static_cast<std::uint32_t>(first),
                         static_cast<std::uint32_t>(step), static_cast<std::size_t>(keys.size()),
@@ -495,12 +498,12 @@ class adjoint {
                          std::ptrdiff_t stride) {
       add_elements(n, from, stride, bias_row_ + first);
     };
-    if (c_.bias.data != nullptr) dense(at_.bias).for_each_stride(i, {0, count}, add);
-    if (c_.relative.data != nullptr)
-      relative(at_.relative, c_.relative).for_each_stride(i, {0, count}, add);
+    if (c_[role::bias].data != nullptr) dense(at_.bias).for_each_stride(i, {0, count}, add);
+    if (c_[role::relative].data != nullptr)
+      relative(at_.relative, c_[role::relative]).for_each_stride(i, {0, count}, add);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     if (at_.limits.any()) at_.limits.apply(queries_.begin + i, keys_, bias_row_, 1);
-    for (std::ptrdiff_t j = 0; c_.mask.data != nullptr && j < count; ++j)
+    for (std::ptrdiff_t j = 0; c_[role::mask].data != nullptr && j < count; ++j)
       if (*at_.mask.at(queries_.begin + i, keys_.begin + j) == 0) bias_row_[j] = -infinity;
   }
 
@@ -529,9 +532,8 @@ void attention_adjoint(const attention_call& c) noexcept {
   for (int l = 0; l < at.query; ++l) (shared >> l & 1u ? items : terms) *= c.extent[l];
   if (c.extent[at.key] == 0 || c.extent[at.query] == 0 || items == 0 || terms == 0) {
     if (c.part.index != 0) return;
-    for (const operand* o : {&c.query_gradient, &c.key_gradient, &c.value_gradient})
-      clear(c, *o, 0, {});
-    clear_bias_gradients(c, 0, {});
+    for_each_gradient(
+        c, [&](const slot& s, const operand& gradient) { clear(c, s, gradient, 0, {}); });
     return;
   }
   adjoint each(c);

@@ -192,7 +192,7 @@ class decode_step {
     };
     if (at.bias.data != nullptr) add({at.bias.at(0, keys.begin), 0, at.bias.column});
     if (at.relative != nullptr)
-      add(relative_bias_tile(c_, at.relative, c_.relative, at.band, 0, keys.begin));
+      add(relative_bias_tile(c_, at.relative, c_[role::relative], at.band, 0, keys.begin));
     if (at.mask.data != nullptr)
       for (std::ptrdiff_t j = 0; j < count; ++j)
         if (*at.mask.at(0, keys.begin + j) == 0) scores[j] = -infinity;
@@ -265,7 +265,7 @@ class decode_step {
   }
 
   void drop_weights(const attention_view& at, const index_range& keys, float* scores) const {
-    const std::ptrdiff_t step = c_.element_ids.stride[loop_.key];
+    const std::ptrdiff_t step = c_[role::element_ids].stride[loop_.key];
     const std::ptrdiff_t count = round_up(keys.size(), lanes());
     alignas(64) std::uint32_t buffer[random_words_capacity(key_block)];
     const std::uint32_t* const words =
@@ -333,7 +333,9 @@ class decode_step {
 // batch loop, if these have no stride in it.
 std::ptrdiff_t shared_heads(const attention_call& c) {
   const int last = attention_loops(c.loops).query - 1;
-  return last >= 0 && c.key.stride[last] == 0 && c.value.stride[last] == 0 ? c.extent[last] : 1;
+  return last >= 0 && c[role::key].stride[last] == 0 && c[role::value].stride[last] == 0
+             ? c.extent[last]
+             : 1;
 }
 
 }  // namespace
@@ -343,9 +345,9 @@ bool is_decode(const attention_call& c) noexcept {
   const auto contiguous = [&](const operand& o, int l) {
     return o.stride[l] == 1 || c.extent[l] == 1;
   };
-  return c.extent[loop.query] == 1 && contiguous(c.query, loop.depth) &&
-         contiguous(c.key, loop.depth) && contiguous(c.value, loop.value) &&
-         contiguous(c.result, loop.value);
+  return c.extent[loop.query] == 1 && contiguous(c[role::query], loop.depth) &&
+         contiguous(c[role::key], loop.depth) && contiguous(c[role::value], loop.value) &&
+         contiguous(c[role::result], loop.value);
 }
 
 bool run_decode(const attention_call& c) noexcept {

@@ -1,6 +1,8 @@
 // The loops over which the adjoint of attention sums its gradients, and their zeros.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/attention_view.hpp"
 #include "kernels/gather_scatter.hpp"
 #include "weft/kernels/attention.hpp"
@@ -11,25 +13,24 @@ namespace weft::kernels {
 using batch_loops = unsigned;
 
 // Zeroes a gradient: all elements whose index in the loops of `fixed` is that of `at`.
-inline void clear(const attention_call& c, const operand& gradient, batch_loops fixed,
-                  const batch_index& at) {
-  if (gradient.data == nullptr) return;
+inline void clear(const attention_call& c, const slot& s, const operand& gradient,
+                  batch_loops fixed, const batch_index& at) {
   call zeros;
   zeros.loops = c.loops;
   zeros.operands[0] = gradient;
   zeros.operands[0].data = static_cast<float*>(gradient.data) + at.offset(gradient);
+  std::copy_n(c.extent, c.loops, zeros.extent);
+  if ((s.loops & over::distance) != 0) zeros.extent[attention_loops(c.loops).key] = c.distances;
   for (int l = 0; l < c.loops; ++l)
-    zeros.extent[l] = gradient.stride[l] == 0 || (fixed >> l & 1u) ? 1 : c.extent[l];
+    if (gradient.stride[l] == 0 || (fixed >> l & 1u)) zeros.extent[l] = 1;
   zero(zeros);
 }
 // Zeroes the gradients for biases, to which every term of the sum is added.
 inline void clear_bias_gradients(const attention_call& c, batch_loops fixed,
                                  const batch_index& at) {
-  clear(c, c.bias_gradient, fixed, at);
-  attention_call by_distance = c;
-  by_distance.extent[attention_loops(c.loops).key] = c.distances;
-  clear(by_distance, c.relative_gradient, fixed, at);
-  clear(c, c.sink_gradient, fixed, at);
+  for_each_gradient(c, [&](const slot& s, const operand& gradient) {
+    if (s.is == presence::optional) clear(c, s, gradient, fixed, at);
+  });
 }
 
 // Partitions divide the loops that all gradients have; the other batch loops are inside, and summed
@@ -37,10 +38,10 @@ inline void clear_bias_gradients(const attention_call& c, batch_loops fixed,
 inline batch_loops shared_loops(const attention_call& c) {
   batch_loops all = 0;
   for (int l = 0; l < attention_loops(c.loops).query; ++l) all |= 1u << l;
-  for (const operand* o : {&c.query_gradient, &c.key_gradient, &c.value_gradient, &c.bias_gradient,
-                           &c.relative_gradient, &c.sink_gradient})
+  for_each_gradient(c, [&](const slot&, const operand& o) {
     for (int l = 0; l < c.loops; ++l)
-      if (o->data != nullptr && o->stride[l] == 0) all &= ~(1u << l);
+      if (o.stride[l] == 0) all &= ~(1u << l);
+  });
   return all;
 }
 

@@ -71,8 +71,8 @@ class key_limits {
       first = static_cast<const std::int32_t*>(o.data) + batch.offset(o);
       step = o.stride[query];
     };
-    set(c.begins, begin_, begin_step_);
-    if (c.lengths.stride[query] != 0) set(c.lengths, end_, end_step_);
+    set(c[role::begins], begin_, begin_step_);
+    if (c[role::lengths].stride[query] != 0) set(c[role::lengths], end_, end_step_);
   }
 
   bool any() const { return begin_ != nullptr || end_ != nullptr; }
@@ -136,25 +136,25 @@ struct attention_view {
     const auto set_first = [&]<class T>(T*& to, const operand& o) {
       if (o.data != nullptr) to = static_cast<T*>(o.data) + batch.offset(o);
     };
-    query.set(c.query, batch, loop.query, loop.depth);
-    if (c.key.type == dtype::bfloat16)
-      narrow_key.set(c.key, batch, loop.key, loop.depth);
+    query.set(c[role::query], batch, loop.query, loop.depth);
+    if (c[role::key].type == dtype::bfloat16)
+      narrow_key.set(c[role::key], batch, loop.key, loop.depth);
     else
-      key.set(c.key, batch, loop.key, loop.depth);
-    if (c.value.type == dtype::bfloat16)
-      narrow_value.set(c.value, batch, loop.key, loop.value);
+      key.set(c[role::key], batch, loop.key, loop.depth);
+    if (c[role::value].type == dtype::bfloat16)
+      narrow_value.set(c[role::value], batch, loop.key, loop.value);
     else
-      value.set(c.value, batch, loop.key, loop.value);
-    mask.set(c.mask, batch, loop.query, loop.key);
-    bias.set(c.bias, batch, loop.query, loop.key);
-    set_first(relative, c.relative);
-    sink.set(c.sink, batch, loop.query, loop.query);
-    result.set(c.result, batch, loop.query, loop.value);
-    statistics.set(c.statistics, batch, loop.query, loop.query);
-    first_element_id = batch.offset(c.element_ids);
+      value.set(c[role::value], batch, loop.key, loop.value);
+    mask.set(c[role::mask], batch, loop.query, loop.key);
+    bias.set(c[role::bias], batch, loop.query, loop.key);
+    set_first(relative, c[role::relative]);
+    sink.set(c[role::sink], batch, loop.query, loop.query);
+    result.set(c[role::result], batch, loop.query, loop.value);
+    statistics.set(c[role::statistics], batch, loop.query, loop.query);
+    first_element_id = batch.offset(c[role::element_ids]);
     const std::int32_t *offset = nullptr, *length = nullptr;
-    set_first(offset, c.offset);
-    if (c.lengths.stride[loop.query] == 0) set_first(length, c.lengths);
+    set_first(offset, c[role::offset]);
+    if (c[role::lengths].stride[loop.query] == 0) set_first(length, c[role::lengths]);
     limits = key_limits(c, batch);
     band = band_at(c, offset);
     keys = keys_at(c, length);

@@ -20,37 +20,11 @@ class program_hash {
       numbers(p_->shifts[o.first_shift + s].slot, p_->shifts[o.first_shift + s].stride);
   }
   void add(const kernels::dropout_params& d) { numbers(d.stream, d.threshold); }
-  void add(const attention_ref& a, int loops) {
-    for (const auto* o : {&a.query,
-                          &a.key,
-                          &a.value,
-                          &a.mask,
-                          &a.bias,
-                          &a.offset,
-                          &a.begins,
-                          &a.lengths,
-                          &a.relative,
-                          &a.sink,
-                          &a.numbers,
-                          &a.result,
-                          &a.statistics,
-                          &a.g,
-                          &a.query_gradient,
-                          &a.key_gradient,
-                          &a.value_gradient,
-                          &a.bias_gradient,
-                          &a.relative_gradient,
-                          &a.sink_gradient})
-      add(*o, loops);
-    numbers(a.has_mask, a.has_bias, a.has_offset, a.has_begins, a.has_lengths, a.has_relative,
-            a.has_sink, a.lowest, a.highest, a.length_more, a.distances, a.origin);
-    add(a.drop);
-  }
   void add(const instruction& s) {
     numbers(static_cast<int>(s.run), static_cast<int>(s.kind), s.loops, s.operands, s.over,
             static_cast<int>(s.epilogue), s.fused_count, s.axis_stride);
     for (int l = 0; l < s.loops; ++l) add(s.extent[l]);
-    for (int o = 0; o < s.operands; ++o) add(s.operand[o], s.loops);
+    for (int o = 0; o < s.operands; ++o) add(operands_of(*p_, s)[o], s.loops);
     numbers(std::bit_cast<std::int64_t>(s.scalar), std::bit_cast<std::int64_t>(s.scale));
     add(s.axis);
     for (int f = 0; f < s.fused_count; ++f) {
@@ -59,8 +33,10 @@ class program_hash {
               op.from[2]);
       add(op.drop);
     }
-    if (s.run == kernel::attention || s.run == kernel::attention_adjoint)
-      add(p_->attentions[s.attention], s.loops);
+  }
+  void add(const attention_attributes& a) {
+    numbers(a.lowest, a.highest, a.length_more, a.distances, a.origin);
+    add(a.drop);
   }
   std::uint64_t value() {
     for (const parameter_ref& p : p_->parameters) {
@@ -78,6 +54,7 @@ class program_hash {
     }
     for (const loop_ref& l : p_->loops) numbers(l.first, l.last, l.backwards);
     for (const instruction& s : p_->instructions) add(s);
+    for (const attention_attributes& a : p_->attentions) add(a);
     of_.add(std::string_view(reinterpret_cast<const char*>(p_->constants.begin()),
                              p_->constants.size()));
     return of_.value();

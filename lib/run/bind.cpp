@@ -196,7 +196,8 @@ void engine::check_indices(const index_check& check, const binding& argument,
 
 void engine::check_computed(const instruction& s, std::ptrdiff_t place) const noexcept {
   const bool writes = s.run == kernel::update_rows;
-  const operand_ref &indices = s.operand[2], &counts = s.operand[s.operands > 3 ? 3 : 2];
+  const operand_ref* const operands = operands_of(*p_, s);
+  const operand_ref &indices = operands[2], &counts = operands[s.operands > 3 ? 3 : 2];
   const auto* const data = reinterpret_cast<const std::int32_t*>(address(indices, place));
   const auto* const count = reinterpret_cast<const std::int32_t*>(address(counts, place));
   std::array<std::size_t, max_rank> extent{};

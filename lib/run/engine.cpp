@@ -77,6 +77,7 @@ std::byte* engine::address(const operand_ref& r, std::ptrdiff_t place) const noe
       base = const_cast<std::byte*>(inputs_[static_cast<std::size_t>(r.leaf)]);
       break;
     case block::numbers:
+    case block::none:
       return nullptr;
   }
   if (base == nullptr) return nullptr;  // a parameter that is only packed
@@ -157,10 +158,11 @@ void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::tab
   c.loops = s.loops;
   c.over = s.over;
   for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
+  const operand_ref* const operands = operands_of(*p_, s);
   for (int o = 0; o < s.operands; ++o) {
-    c.operands[o].data = address(s.operand[o], place);
-    c.operands[o].type = s.operand[o].type;
-    std::copy_n(s.operand[o].stride, s.loops, c.operands[o].stride);
+    c.operands[o].data = address(operands[o], place);
+    c.operands[o].type = operands[o].type;
+    std::copy_n(operands[o].stride, s.loops, c.operands[o].stride);
   }
   c.scalar = s.scalar;
   c.scale = s.scale;
@@ -177,7 +179,7 @@ void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::tab
   c.scratch = scratch;
   c.part = part;
   if (s.check != 0 && part.index == 0) check_computed(s, place);
-  if (s.run == kernel::gather && s.operand[1].where == block::parameters &&
+  if (s.run == kernel::gather && operands[1].where == block::parameters &&
       c.operands[1].data == nullptr)
     return gather_packed(s, c, kernels);
   if (s.run != kernel::length) return kernels.of(s.run)(c);
@@ -189,21 +191,23 @@ void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::tab
 // A gather from a parameter that is kept only as a contraction has packed it.
 void engine::gather_packed(const instruction& s, kernels::call& c,
                            const kernels::table& kernels) const noexcept {
-  const int by = p_->parameters[static_cast<std::size_t>(s.operand[1].leaf)].rows_packed_by;
+  const int by =
+      p_->parameters[static_cast<std::size_t>(operands_of(*p_, s)[1].leaf)].rows_packed_by;
   const instruction& dot = p_->instructions[by];
   c.packed = memory_.packed + packed_size(dot.packed, memory_.packed_as);
   c.packed_as = memory_.packed_as;
-  kernels::gather_packed(kernels.layout, c, call_at_bounds(dot));
+  kernels::gather_packed(kernels.layout, c, call_at_bounds(*p_, dot));
 }
 
 void engine::attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
                     const kernels::partition& part, std::byte* scratch) const noexcept {
-  const attention_ref& a = p_->attentions[s.attention];
-  auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
-    to.data = address(from, place);
-    to.type = from.type;
-    std::copy_n(from.stride, s.loops, to.stride);
-  });
+  const attention_attributes& a = p_->attentions[s.attention];
+  auto c = attention_call_of(s, a, operands_of(*p_, s),
+                             [&](kernels::operand& to, const operand_ref& from) {
+                               to.data = address(from, place);
+                               to.type = from.type;
+                               std::copy_n(from.stride, s.loops, to.stride);
+                             });
   for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
   c.random = random_;
   c.scratch = scratch;

@@ -23,8 +23,8 @@ namespace weft {
 namespace {
 
 // The parameter that a contraction packs.
-std::size_t packed_parameter(const instruction& s) {
-  return static_cast<std::size_t>(s.operand[kernels::rhs_operand(call_at_bounds(s))].leaf);
+std::size_t packed_parameter(const program& p, const instruction& s) {
+  return static_cast<std::size_t>(rhs_of(p, s).leaf);
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ void engine::pack(const instruction& s, const kernels::table& kernels, std::byte
                   precision as, std::byte* scratch) const noexcept {
   if (s.packed == not_packed) return;
   const auto* const values =
-      reinterpret_cast<const float*>(memory_.parameters[packed_parameter(s)]);
+      reinterpret_cast<const float*>(memory_.parameters[packed_parameter(*p_, s)]);
   pack_rows(s, kernels, values, all_rows, packed, as, scratch);
 }
 
@@ -90,16 +90,15 @@ void engine::pack_rows(const instruction& s, const kernels::table& kernels, cons
                        std::byte* scratch) const noexcept {
   const detail::rounding_to_nearest mode;
   // Only the parameter's extents matter, and they are fixed; the others may be at their bounds.
-  kernels::call c = call_at_bounds(s);
-  const int o = kernels::rhs_operand(c);
-  kernels::operand& columns = c.operands[o];
+  kernels::call c = call_at_bounds(*p_, s);
+  kernels::operand& columns = c.operands[kernels::rhs_operand(c)];
   // It is only read.
-  columns.data = reinterpret_cast<std::byte*>(const_cast<float*>(values)) + s.operand[o].offset;
+  columns.data = reinterpret_cast<std::byte*>(const_cast<float*>(values)) + rhs_of(*p_, s).offset;
   c.scratch = scratch;
   c.packed_as = as;
   std::size_t begin = packed_size(s.packed, as);
   if (rows.count != all_rows.count) {
-    const std::size_t row = p_->parameters[packed_parameter(s)].extent[1];
+    const std::size_t row = p_->parameters[packed_parameter(*p_, s)].extent[1];
     for (int l = 0; l < s.loops; ++l)
       if (columns.stride[l] == static_cast<std::ptrdiff_t>(row))
         c.extent[l] = static_cast<std::ptrdiff_t>(rows.count);
@@ -114,7 +113,7 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   // The contractions that pack each parameter.
   std::vector<std::vector<const instruction*>> packing(p_->parameters.size());
   for (const instruction& s : p_->instructions)
-    if (s.packed != not_packed) packing[packed_parameter(s)].push_back(&s);
+    if (s.packed != not_packed) packing[packed_parameter(*p_, s)].push_back(&s);
   // The largest first: it takes longest.
   std::vector<std::size_t> order(packing.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -201,8 +200,8 @@ std::uint64_t packing_of(const program& tables) {
     if (s.packed != not_packed) packing.push_back(&s);
   std::ranges::sort(packing, {}, &instruction::packed);
   for (const auto* s : packing) {
-    const kernels::call c = call_at_bounds(*s);
-    const operand_ref& columns = s->operand[kernels::rhs_operand(c)];
+    const kernels::call c = call_at_bounds(tables, *s);
+    const operand_ref& columns = rhs_of(tables, *s);
     h.add(static_cast<std::int64_t>(s->packed));
     h.add(columns.leaf);
     h.add(static_cast<std::int64_t>(columns.offset));
@@ -215,12 +214,12 @@ void unpack(const program& tables, std::size_t i, std::size_t first, std::span<f
             std::span<const std::byte> packed, precision as, const kernels::packed_layout& layout) {
   std::ranges::fill(into, 0.0f);
   for (const instruction& s : tables.instructions) {
-    if (s.packed == not_packed || packed_parameter(s) != i) continue;
-    kernels::call c = call_at_bounds(s);
+    if (s.packed == not_packed || packed_parameter(tables, s) != i) continue;
+    kernels::call c = call_at_bounds(tables, s);
     c.packed = packed.data() + packed_size(s.packed, as);
     c.packed_as = as;
     // The rhs may begin within the parameter.
-    const auto begin = s.operand[kernels::rhs_operand(c)].offset / sizeof(float);
+    const auto begin = rhs_of(tables, s).offset / sizeof(float);
     kernels::unpack_dot(layout, c, static_cast<std::ptrdiff_t>(first - begin), into);
   }
 }

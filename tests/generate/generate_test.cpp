@@ -63,12 +63,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(products_match_the_reference, Model, products) {
 BOOST_AUTO_TEST_CASE(products_with_few_rows_use_weights_packed_before_the_run) {
   const auto& tables = weft::lowered<weft::inference<narrow, "turned">>::tables;
   BOOST_REQUIRE(tables.instructions.size() == 1u);
-  const auto plan =
-      weft::generate::plan_of_dot(weft::generate::signature_of(tables.instructions[0]));
+  const auto plan = weft::generate::plan_of_dot(weft::generate::signature_of(
+      tables.instructions[0], operands_of(tables, tables.instructions[0])));
   BOOST_TEST(plan.supported);
   BOOST_TEST(!plan.packing_pays);
   BOOST_TEST(plan.packed_once);
-  BOOST_TEST(plan.rhs == weft::kernels::rhs_operand(call_at_bounds(tables.instructions[0])));
+  BOOST_TEST(plan.rhs ==
+             weft::kernels::rhs_operand(call_at_bounds(tables, tables.instructions[0])));
 }
 
 using all_rows = boost::mpl::list<short_rows, vector_rows, awkward_rows, long_rows>;
@@ -83,7 +84,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(elementwise_operations_match_the_reference, Model,
   for (const weft::instruction& s : tables.instructions)
     if (s.run == weft::kernel::elementwise) {
       const auto* const fused_ops = tables.fused_ops.begin() + s.first_fused;
-      BOOST_TEST(weft::generate::plan_of_elementwise(s, fused_ops).supported);
+      BOOST_TEST(
+          weft::generate::plan_of_elementwise(s, operands_of(tables, s), fused_ops).supported);
     }
   trial_of_generated<Model>();
 }
@@ -114,9 +116,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_fused_into_generated_attent
   BOOST_TEST(attentions<Model>() == 1);
   for (const weft::instruction& s : tables.instructions)
     if (s.run == weft::kernel::attention)
-      BOOST_TEST(weft::generate::plan_of_attention(
-                     s, tables.attentions[static_cast<std::size_t>(s.attention)])
-                     .supported);
+      BOOST_TEST(
+          weft::generate::plan_of_attention(
+              s, tables.attentions[static_cast<std::size_t>(s.attention)], operands_of(tables, s))
+              .supported);
   weft::testing::settings s;
   s.ranges["lengths"] = {0, 8};
   trial_of_generated<Model>(s);
@@ -179,14 +182,15 @@ BOOST_AUTO_TEST_CASE(lengths_may_be_the_extreme_values_of_int32) {
 using all_turning = boost::mpl::list<turning_vectors, turning_few, turning_awkward>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_match_the_reference, Model, all_turning) {
   int gathers = 0, rotations = 0;
-  for (const weft::instruction& s : weft::lowered<weft::inference<Model>>::tables.instructions) {
+  const auto& tables = weft::lowered<weft::inference<Model>>::tables;
+  for (const weft::instruction& s : tables.instructions) {
     if (s.run == weft::kernel::gather) {
       ++gathers;
-      BOOST_TEST(weft::generate::plan_of_gather(s).supported);
+      BOOST_TEST(weft::generate::plan_of_gather(s, operands_of(tables, s)).supported);
     }
     if (s.run == weft::kernel::rotate) {
       ++rotations;
-      BOOST_TEST(weft::generate::plan_of_rotate(s).supported);
+      BOOST_TEST(weft::generate::plan_of_rotate(s, operands_of(tables, s)).supported);
     }
   }
   BOOST_TEST(gathers == 1);
@@ -199,7 +203,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_match_the_reference, Mode
 BOOST_AUTO_TEST_CASE(generated_gathers_refuse_computed_indices_that_lie_outside) {
   constexpr const auto& tables = weft::lowered<weft::inference<computed_rows>>::tables;
   constexpr auto is_gather = [](const weft::instruction& s) {
-    return weft::generate::plan_of_gather(s).supported;
+    return weft::generate::plan_of_gather(s, operands_of(tables, s)).supported;
   };
   static_assert(std::any_of(tables.instructions.begin(), tables.instructions.end(), is_gather));
   weft::module<computed_rows> net(0, weft::generated<computed_rows>());

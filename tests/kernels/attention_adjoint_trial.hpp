@@ -29,9 +29,10 @@ struct trial : attention_operands {
     call.scale = 0.5;
     for_queries(call, [&](const extents& at) {
       const score_row& row = rows.emplace_back(scores_of(call, at));
-      put(call.statistics, at, row.statistics);
-      for_values(
-          [&](std::ptrdiff_t e) { put(call.result, with_key(at, 0, 0, e), sum(row, at, e)); });
+      put(call[role::statistics], at, row.statistics);
+      for_values([&](std::ptrdiff_t e) {
+        put(call[role::result], with_key(at, 0, 0, e), sum(row, at, e));
+      });
     });
   }
 
@@ -46,7 +47,7 @@ struct trial : attention_operands {
 
   double sum(const score_row& row, const extents& at, std::ptrdiff_t e) const {
     double x = 0;
-    const line values(call.value, attention_loops(call.loops).key, with_key(at, 0, 0, e));
+    const line values(call[role::value], attention_loops(call.loops).key, with_key(at, 0, 0, e));
     for (std::ptrdiff_t j = 0; j < o.key; ++j) {
       const auto& s = row.keys[static_cast<std::size_t>(j)];
       const double w = s.kept * s.weight;
@@ -60,8 +61,9 @@ struct trial : attention_operands {
     double x = 0;
     for_queries(call, [&](const extents& at) {
       const score_row row = scores_of(call, at);
-      for_values(
-          [&](std::ptrdiff_t e) { x += get(call.g, with_key(at, 0, 0, e)) * sum(row, at, e); });
+      for_values([&](std::ptrdiff_t e) {
+        x += get(call[role::g], with_key(at, 0, 0, e)) * sum(row, at, e);
+      });
     });
     return x;
   }
@@ -71,16 +73,16 @@ struct trial : attention_operands {
 enum which { of_query, of_key, of_value, of_bias, of_relative, of_sink };
 struct gradient {
   const char* name;
-  operand attention_call::*in_call;
+  role in_call;
   array<float> attention_operands::*of;
 };
 inline constexpr gradient gradients_of_call[]{
-    {"query", &attention_call::query_gradient, &trial::query},
-    {"key", &attention_call::key_gradient, &trial::key},
-    {"value", &attention_call::value_gradient, &trial::value},
-    {"bias", &attention_call::bias_gradient, &trial::bias},
-    {"relative", &attention_call::relative_gradient, &trial::relative},
-    {"sink", &attention_call::sink_gradient, &trial::sink}};
+    {"query", role::query_gradient, &trial::query},
+    {"key", role::key_gradient, &trial::key},
+    {"value", role::value_gradient, &trial::value},
+    {"bias", role::bias_gradient, &trial::bias},
+    {"relative", role::relative_gradient, &trial::relative},
+    {"sink", role::sink_gradient, &trial::sink}};
 
 inline extents extents_of(const trial& t, int i) {
   return t.with_extents(i == of_relative ? t.o.distances : t.o.key);
@@ -108,7 +110,7 @@ struct gradients {
                         p.relative && p.wants_relative,
                         p.sink && p.wants_sink};
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (wanted[i]) c.*gradients_of_call[i].in_call = all[i].as_operand();
+      if (wanted[i]) c[gradients_of_call[i].in_call] = all[i].as_operand();
   }
   // Where they differ from others, bit by bit.
   std::string differences(const gradients& others) const {
@@ -133,7 +135,7 @@ struct expected_gradients {
     into.request(p, c);
     for (int i = 0; i < 6; ++i) {
       const array<float>& a = into.all[static_cast<std::size_t>(i)];
-      const operand& o = c.*gradients_of_call[i].in_call;
+      const operand& o = c[gradients_of_call[i].in_call];
       expectation& e = all.emplace_back(a);
       first.push_back(a.first);
       if (o.data == nullptr) continue;
@@ -162,14 +164,14 @@ struct expected_gradients {
       if (row.statistics == -score_row::infinity) return;
       double dot = 0, dots = 0;
       t.for_values([&](std::ptrdiff_t e) {
-        const double x = get(c.g, with_key(at, 0, 0, e)) * t.sum(row, at, e);
+        const double x = get(c[role::g], with_key(at, 0, 0, e)) * t.sum(row, at, e);
         dot += x;
         dots += std::abs(x);
       });
       const double dot_error = (values + 5) * u * dots;
-      if (c.sink_gradient.data != nullptr) {
+      if (c[role::sink_gradient].data != nullptr) {
         const double exponent = row.sink - row.statistics, weight = std::exp(exponent);
-        add(of_sink, offset(c.sink_gradient, at), -weight * dot, 1,
+        add(of_sink, offset(c[role::sink_gradient], at), -weight * dot, 1,
             weight * (dot_error +
                       (u * (std::abs(row.statistics) + std::abs(exponent) + 2)) * std::abs(dot)),
             bias_terms);
@@ -190,8 +192,9 @@ struct expected_gradients {
                                     u * std::abs(exponent) + exp_error;  // relative
         double dp = 0, dps = 0;
         const extents pair = with_key(at, j, 0, 0);
-        const line g_row(c.g, loop.value, pair), value_row(c.value, loop.value, pair);
-        const line query_row(c.query, loop.depth, pair), key_row(c.key, loop.depth, pair);
+        const line g_row(c[role::g], loop.value, pair), value_row(c[role::value], loop.value, pair);
+        const line query_row(c[role::query], loop.depth, pair),
+            key_row(c[role::key], loop.depth, pair);
         t.for_values([&](std::ptrdiff_t e) {
           const double x = s.kept * g_row[e] * value_row[e];
           dp += x;
@@ -207,13 +210,14 @@ struct expected_gradients {
         const double dz = s.weight * (dp - dot);
         const double dz_error =
             std::abs(dz) * (weight_error + 3 * u) + s.weight * (dp_error + dot_error);
-        if (c.bias_gradient.data != nullptr)
-          add(of_bias, offset(c.bias_gradient, pair), dz, 1, dz_error, bias_terms);
-        if (c.relative_gradient.data != nullptr)
-          add(of_relative, offset(c.relative_gradient, looked_up(c, pair)), dz, 1, dz_error,
+        if (c[role::bias_gradient].data != nullptr)
+          add(of_bias, offset(c[role::bias_gradient], pair), dz, 1, dz_error, bias_terms);
+        if (c[role::relative_gradient].data != nullptr)
+          add(of_relative, offset(c[role::relative_gradient], looked_up(c, pair)), dz, 1, dz_error,
               bias_terms);
-        const line to_query(c.query_gradient, loop.depth, pair),
-            to_key(c.key_gradient, loop.depth, pair), to_value(c.value_gradient, loop.value, pair);
+        const line to_query(c[role::query_gradient], loop.depth, pair),
+            to_key(c[role::key_gradient], loop.depth, pair),
+            to_value(c[role::value_gradient], loop.value, pair);
         t.for_values([&](std::ptrdiff_t e) {
           add(of_value, to_value.first + e * to_value.step, s.kept * s.weight, g_row[e],
               s.kept * s.weight * (weight_error + 2 * u), terms);

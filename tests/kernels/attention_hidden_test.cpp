@@ -40,10 +40,10 @@ void reads_no_more_keys_than(std::ptrdiff_t keys, const attention_call& with) {
   std::vector<float> q(static_cast<std::size_t>(queries * depth), 1), r(q.size());
   attention_call c = with;
   c.extent[of.depth] = c.extent[of.value] = depth;
-  c.query = {q.data(), dtype::float32, {depth, 0, 1, 0}};
-  c.key = {k.data(), dtype::float32, {0, depth, 1, 0}};
-  c.value = {v.data(), dtype::float32, {0, depth, 0, 1}};
-  c.result = {r.data(), dtype::float32, {depth, 0, 0, 1}};
+  c[role::query] = {q.data(), dtype::float32, {depth, 0, 1, 0}};
+  c[role::key] = {k.data(), dtype::float32, {0, depth, 1, 0}};
+  c[role::value] = {v.data(), dtype::float32, {0, depth, 0, 1}};
+  c[role::result] = {r.data(), dtype::float32, {depth, 0, 0, 1}};
   const aligned scratch = scratch_for(c, attention_scratch_bytes(c));
   on_every_target([&](const table& kernels) { kernels.attention(c); });
 }
@@ -63,15 +63,15 @@ BOOST_AUTO_TEST_CASE(hidden_keys_may_be_nan) {
     attention_call c;
     c.loops = 4;
     std::copy_n(std::vector<std::ptrdiff_t>{n, n, 1, 1}.begin(), 4, c.extent);
-    c.query = {q.data(), dtype::float32, {1, 0, 0, 0}};
-    c.key = {k.data(), dtype::float32, {0, 1, 0, 0}};
-    c.value = {v.data(), dtype::float32, {0, 1, 0, 0}};
-    c.mask = {mask.data(), dtype::boolean, {0, 1, 0, 0}};
-    c.result = {r.data(), dtype::float32, {1, 0, 0, 0}};
+    c[role::query] = {q.data(), dtype::float32, {1, 0, 0, 0}};
+    c[role::key] = {k.data(), dtype::float32, {0, 1, 0, 0}};
+    c[role::value] = {v.data(), dtype::float32, {0, 1, 0, 0}};
+    c[role::mask] = {mask.data(), dtype::boolean, {0, 1, 0, 0}};
+    c[role::result] = {r.data(), dtype::float32, {1, 0, 0, 0}};
     const aligned scratch = scratch_for(c, attention_scratch_bytes(c));
     kernels.attention(c);
     for (const float x : r) BOOST_TEST(x == 1);
-    c.mask = {};
+    c[role::mask] = {};
     c.visible.highest = 0;
     kernels.attention(c);
     for (std::size_t i = 0; i < n; ++i) BOOST_TEST((i < 20 ? r[i] == 1 : std::isnan(r[i])));
@@ -109,14 +109,14 @@ BOOST_AUTO_TEST_CASE(keys_that_no_query_sees_are_not_read) {
   attention_call c;
   c.loops = 4;
   const std::int32_t filled = 10;
-  c.lengths.data = const_cast<std::int32_t*>(&filled);
+  c[role::lengths].data = const_cast<std::int32_t*>(&filled);
   for (const std::ptrdiff_t queries : {1, 5, 500}) {
     c.extent[0] = queries, c.extent[1] = 4096;
     reads_no_more_keys_than(filled, c);
   }
   // The first block of queries, with a window that extends to its right.
   constexpr auto block = static_cast<std::ptrdiff_t>(attention_query_block);
-  c.lengths = {};
+  c[role::lengths] = {};
   c.extent[0] = c.extent[1] = 8 * block;
   c.visible = {-100, 30, 0};
   c.part = {0, 8};

@@ -218,28 +218,28 @@ struct attention_operands {
     narrow(value, narrow_value);
     call.loops = static_cast<int>(extent.size());
     std::copy(extent.begin(), extent.end(), call.extent);
-    call.query = query.as_operand();
-    call.key = o.narrow_keys ? narrow_key.as_operand() : key.as_operand();
-    call.value = o.narrow_values ? narrow_value.as_operand() : value.as_operand();
-    call.g = g.as_operand();
-    if (o.mask) call.mask = mask.as_operand();
-    if (o.bias) call.bias = bias.as_operand();
+    call[role::query] = query.as_operand();
+    call[role::key] = o.narrow_keys ? narrow_key.as_operand() : key.as_operand();
+    call[role::value] = o.narrow_values ? narrow_value.as_operand() : value.as_operand();
+    call[role::g] = g.as_operand();
+    if (o.mask) call[role::mask] = mask.as_operand();
+    if (o.bias) call[role::bias] = bias.as_operand();
     if (o.relative) {
-      call.relative = relative.as_operand();
+      call[role::relative] = relative.as_operand();
       call.distances = o.distances;
       call.origin = o.origin;
     }
-    if (o.sink) call.sink = sink.as_operand();
-    if (!o.offset.empty()) call.offset = offset.as_operand();
-    if (!o.begins.empty()) call.begins = begins.as_operand();
-    if (!o.lengths.empty()) call.lengths = lengths.as_operand();
+    if (o.sink) call[role::sink] = sink.as_operand();
+    if (!o.offset.empty()) call[role::offset] = offset.as_operand();
+    if (!o.begins.empty()) call[role::begins] = begins.as_operand();
+    if (!o.lengths.empty()) call[role::lengths] = lengths.as_operand();
     if (o.rate > 0) {
-      std::copy(ids.stride.begin(), ids.stride.end(), call.element_ids.stride);
+      std::copy(ids.stride.begin(), ids.stride.end(), call[role::element_ids].stride);
       call.drop = {0x89abcdef, weft::drop_threshold(o.rate)};
       call.random = {0x0123456789abcdef, 0xfedcba9876543210};
     }
-    call.result = result.as_operand();
-    if (o.has_statistics) call.statistics = statistics.as_operand();
+    call[role::result] = result.as_operand();
+    if (o.has_statistics) call[role::statistics] = statistics.as_operand();
     call.scale = 0.25;
     call.soft_cap = o.soft_cap;
     call.visible = o.seen;

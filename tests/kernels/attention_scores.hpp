@@ -34,7 +34,7 @@ inline extents with_key(extents index, std::ptrdiff_t key, std::ptrdiff_t depth 
 // greatest one, as the edges of a band without limits are.
 inline std::int64_t distance_of(const attention_call& c, const extents& index) {
   const attention_loops loop(c.loops);
-  const double first = c.offset.data != nullptr ? get(c.offset, index) : 0;
+  const double first = c[role::offset].data != nullptr ? get(c[role::offset], index) : 0;
   return std::clamp<std::int64_t>(std::int64_t{index[static_cast<std::size_t>(loop.key)]} -
                                       index[static_cast<std::size_t>(loop.query)] -
                                       c.visible.offset - static_cast<std::int64_t>(first),
@@ -70,24 +70,25 @@ struct score_row {
 inline score_row::score score_of(const attention_call& c, const extents& index) {
   score_row::score s;
   if (c.drop.threshold > 0) {
-    const auto number = static_cast<std::uint32_t>(offset(c.element_ids, index));
+    const auto number = static_cast<std::uint32_t>(offset(c[role::element_ids], index));
     const std::uint32_t word = random_word(c.random, c.drop.stream, number);
     s.kept = is_dropped(word, c.drop.threshold) ? 0 : 1 / (1 - c.drop.threshold * 0x1p-24);
   }
   const std::int64_t distance = distance_of(c, index);
-  const double bias = c.bias.data != nullptr ? get(c.bias, index) : 0;
-  const double relative = c.relative.data != nullptr ? get(c.relative, looked_up(c, index)) : 0;
+  const double bias = c[role::bias].data != nullptr ? get(c[role::bias], index) : 0;
+  const double relative =
+      c[role::relative].data != nullptr ? get(c[role::relative], looked_up(c, index)) : 0;
   s.hidden = distance < c.visible.lowest || distance > c.visible.highest ||
-             (c.begins.data != nullptr &&
-              static_cast<double>(index[index.size() - 3]) < get(c.begins, index)) ||
-             (c.lengths.data != nullptr &&
-              static_cast<double>(index[index.size() - 3]) >= get(c.lengths, index)) ||
-             (c.mask.data != nullptr && get(c.mask, index) == 0) || bias == -score_row::infinity ||
-             relative == -score_row::infinity;
+             (c[role::begins].data != nullptr &&
+              static_cast<double>(index[index.size() - 3]) < get(c[role::begins], index)) ||
+             (c[role::lengths].data != nullptr &&
+              static_cast<double>(index[index.size() - 3]) >= get(c[role::lengths], index)) ||
+             (c[role::mask].data != nullptr && get(c[role::mask], index) == 0) ||
+             bias == -score_row::infinity || relative == -score_row::infinity;
   if (s.hidden) return s;  // its key may be NaN
   double x = 0;
   const int depth = attention_loops(c.loops).depth;
-  const line query(c.query, depth, index), key(c.key, depth, index);
+  const line query(c[role::query], depth, index), key(c[role::key], depth, index);
   for (std::ptrdiff_t d = 0; d < c.extent[depth]; ++d) {
     const double product = c.scale * query[d] * key[d];
     x += product;
@@ -115,7 +116,7 @@ inline score_row scores_of(const attention_call& c, const extents& index) {
     row.keys.push_back(score_of(c, with_key(index, j)));
     if (!row.keys.back().hidden) highest = std::max(highest, row.keys.back().all);
   }
-  row.sink = c.sink.data != nullptr ? get(c.sink, index) : -score_row::infinity;
+  row.sink = c[role::sink].data != nullptr ? get(c[role::sink], index) : -score_row::infinity;
   highest = std::max(highest, row.sink);
   for (const auto& s : row.keys)
     if (!s.hidden) row.total += std::exp(s.all - highest);

@@ -90,11 +90,11 @@ class trial {
                          2);
       if (all_.o.has_statistics) {
         const bool hidden = row.statistics == -score_row::infinity;
-        statistics_.expect(all_.statistics, offset(c.statistics, index), row.statistics,
+        statistics_.expect(all_.statistics, offset(c[role::statistics], index), row.statistics,
                            hidden ? 0 : error + 2 * epsilon * std::abs(row.statistics));
       }
       for (index[e] = 0; index[e] < all_.o.value; ++index[e]) {
-        const line value(c.value, loop.key, index);
+        const line value(c[role::value], loop.key, index);
         double sum = 0, magnitude = 0, flushed = 0;
         for (std::ptrdiff_t j = 0; j < all_.o.key; ++j) {
           const auto& s = row.keys[static_cast<std::size_t>(j)];
@@ -106,7 +106,7 @@ class trial {
         }
         // Numerator and denominator have that relative error, and their quotient three roundings
         // more; and exponentials below 2^-125 are flushed to 0.
-        result_.expect(all_.result, offset(c.result, index), sum,
+        result_.expect(all_.result, offset(c[role::result], index), sum,
                        (2 * error + 3 * epsilon) * magnitude + flushed);
       }
     });

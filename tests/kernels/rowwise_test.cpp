@@ -79,7 +79,7 @@ double roundings_of(std::size_t length) {
 // What an operand is; graph/op.hpp lists them.
 enum class operand_role { x, g, mask, indices, gain, bias, addend };
 constexpr operand_role role_of(op kind, int operand) {
-  if (operand <= info(kind).least_operands) return operand == 1 ? operand_role::x : operand_role::g;
+  if (operand <= least_operands(kind)) return operand == 1 ? operand_role::x : operand_role::g;
   if (kind == op::softmax) return operand_role::mask;
   if (kind == op::log_softmax_adjoint) return operand_role::indices;
   if (is_normalization(kind) && operand < 4)
@@ -91,7 +91,7 @@ constexpr operand_role role_of(op kind, int operand) {
 constexpr bool roles_are_known() {
   for (int k = 0; k < op_count; ++k)
     if (const op kind = static_cast<op>(k); is_rowwise(kind))
-      for (int o = 1; o <= info(kind).most_operands; ++o) role_of(kind, o);
+      for (int o = 1; o <= most_operands(kind); ++o) role_of(kind, o);
   return true;
 }
 static_assert(roles_are_known());
@@ -136,7 +136,7 @@ void check(op kind, unsigned given, const extents& extent, unsigned over, unsign
   if (kind == op::softmax) c.scale = std::array{1.0, -0.5, 0.25}[mix % 3];
   std::vector<array<float>> floats;
   const operand* of[7]{};  // by role
-  for (int o = 1; o <= info(kind).most_operands; ++o) {
+  for (int o = 1; o <= most_operands(kind); ++o) {
     const operand_role is = role_of(kind, o);
     floats.emplace_back(extent, how(),
                         is == operand_role::gain || is == operand_role::bias ? repeated
@@ -144,7 +144,7 @@ void check(op kind, unsigned given, const extents& extent, unsigned over, unsign
                         : is == operand_role::x && mix == 6                  ? 1u
                                                                              : 0u);
     is == operand_role::x ? fill_for(kind, floats.back(), ++seed) : fill(floats.back(), ++seed);
-    if (o > info(kind).least_operands && (given >> o & 1u) == 0) continue;
+    if (o > least_operands(kind) && (given >> o & 1u) == 0) continue;
     c.operands[o] = is == operand_role::mask      ? mask.as_operand()
                     : is == operand_role::indices ? indices.as_operand()
                                                   : floats.back().as_operand();
@@ -202,9 +202,9 @@ BOOST_AUTO_TEST_SUITE(rowwise)
 BOOST_AUTO_TEST_CASE(rowwise_operations_are_right_over_any_loops_and_layouts_with_any_operands) {
   unsigned seed = 0;
   for (const op kind : kinds)
-    for (unsigned given = 0; given < 2u << info(kind).most_operands; ++given) {
-      if ((given & ((2u << info(kind).least_operands) - 1)) != 0) continue;  // always given
-      if (is_normalization(kind) && (given & 12u) == 8) continue;  // no bias without a gain
+    for (unsigned given = 0; given < 2u << most_operands(kind); ++given) {
+      if ((given & ((2u << least_operands(kind)) - 1)) != 0) continue;  // always given
+      if (is_normalization(kind) && (given & 12u) == 8) continue;       // no bias without a gain
       for (const extents& extent : shapes)
         for (unsigned over = 1; over < 1u << extent.size(); ++over) {
           if (depends_on_order(kind, given) && !std::has_single_bit(over)) continue;
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(partitions_give_the_same_bits_as_the_whole_call) {
           call c = call_over(over, kind, extent);
           c.operands[0] = result.as_operand();
           c.operands[1] = x.as_operand();
-          if (info(kind).least_operands > 1) c.operands[2] = g.as_operand();
+          if (least_operands(kind) > 1) c.operands[2] = g.as_operand();
           check_partitions(kernel::rowwise, c, result, words(name_of(kind), " over ", over));
         }
 }
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(the_result_may_alias_any_operand_that_is_read_before_it_is_
     });
   };
   for (const op kind : kinds)
-    for (int operands = info(kind).least_operands; operands <= info(kind).most_operands; ++operands)
+    for (int operands = least_operands(kind); operands <= most_operands(kind); ++operands)
       for (int o = 1; o <= operands && role_of(kind, operands) != operand_role::indices; ++o)
         if (reads_before_writing(kind, operands, o - 1) && role_of(kind, o) != operand_role::mask)
           for (const layout how : layouts) check(kind, operands, how, o);

@@ -53,10 +53,9 @@ struct packed {
 template <class Model>
 constexpr bool is_fused_without_a_mask() {
   const graph g = inference<Model, "y">::make();
-  constexpr auto bit = [](attention_option o) { return 1u << static_cast<unsigned>(o); };
   for (int i = 0; i < g.count; ++i)
     if (g.nodes[i].kind == op::attention)
-      return g.nodes[i].options == (bit(attention_option::begins) | bit(attention_option::lengths));
+      return testing::has_optional(g.nodes[i], role::begins, role::lengths);
   return false;
 }
 static_assert(is_fused_without_a_mask<packed<false>>());

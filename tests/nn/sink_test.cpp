@@ -67,7 +67,7 @@ template <class Model>
 constexpr bool is_fused_with_sink() {
   const graph g = inference<Model, "y">::make();
   for (int i = 0; i < g.count; ++i)
-    if (g.nodes[i].kind == op::attention) return has_option(g.nodes[i], attention_option::sink);
+    if (g.nodes[i].kind == op::attention) return has(g.nodes[i], role::sink);
   return false;
 }
 static_assert(is_fused_with_sink<causal_attention<sink_of::heads>>());

@@ -176,7 +176,7 @@ settings domains() {
 struct is_rowwise_of_one {
   template <op K>
   constexpr bool operator()() const {
-    return is_rowwise(K) && info(K).least_operands == 1;
+    return is_rowwise(K) && least_operands(K) == 1;
   }
 };
 // Every rowwise operation of one operand: rows that are contiguous, strided, and of a length that

@@ -1,12 +1,10 @@
 #include "passes/attended.hpp"
-#include "support/operands.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <sstream>
-#include <utility>
 
 namespace weft::testing::attention {
 
@@ -15,11 +13,6 @@ std::unique_ptr<const graph> attended(const graph_parts& model) {
 }
 
 std::string description(const graph& g) {
-  constexpr std::pair<attention_option, const char*> names[]{
-      {attention_option::mask, "mask"},       {attention_option::bias, "bias"},
-      {attention_option::offset, "offset"},   {attention_option::begins, "begins"},
-      {attention_option::lengths, "lengths"}, {attention_option::relative, "relative"},
-      {attention_option::dropout, "dropout"}};
   const node& n = output_node(g);
   if (n.kind != op::attention) return std::string(name_of(n.kind));
   std::ostringstream text;
@@ -31,10 +24,12 @@ std::string description(const graph& g) {
     if (band_highest(n) != most) text << band_highest(n);
     text << "]";
   }
-  int operands = 3;
-  for (const auto& [option, name] : names)
-    if (has_option(n, option)) text << ' ' << name, ++operands;
-  if (operand_count(n) != operands) text << " of " << operand_count(n) << " operands";
+  for_each_operand(n, [&](const slot& s, int) {
+    if (s.what == role::element_ids)
+      text << " dropout";
+    else if (s.is == presence::optional)
+      text << ' ' << name_of(s.what);
+  });
   if (soft_cap_of(n) != 0) text << " cap " << soft_cap_of(n);
   if (length_more(n) != 0) text << " more " << length_more(n);
   if (relative_origin(n) != 0) text << " origin " << relative_origin(n);

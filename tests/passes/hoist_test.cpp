@@ -7,6 +7,7 @@
 
 #include "passes/graphs.hpp"
 #include "support/axes.hpp"
+#include "support/operands.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
@@ -293,7 +294,7 @@ BOOST_AUTO_TEST_CASE(expensive_run_invariant_values_are_computed_once) {
   const weft::node& n = weft::testing::first_node(graph_of<inference<attending>>(), op::attention);
   BOOST_TEST(n.kind == op::attention);
   BOOST_TEST(band_highest(n) == 0);
-  BOOST_TEST(n.options == 0u);
+  BOOST_TEST(weft::testing::has_optional(n));
   BOOST_TEST(once(graph_of<inference<slopes_by_distance>>(), op::exp) == 1);
   BOOST_TEST(once(graph_of<inference<slopes_by_distance>>(), op::multiply) == 0);
   executes(graph_of<inference<scanned>>(), op::sin, 1, 0);
@@ -357,7 +358,7 @@ BOOST_AUTO_TEST_CASE(a_run_invariant_gradient_is_hoisted_to_the_workspace_and_co
   const auto& tables = weft::lowered<weft::training<linear_loss, "loss">>::tables;
   BOOST_TEST(tables.once > 0);
   for (int i = 0; i < tables.once; ++i)
-    BOOST_TEST((tables.instructions[i].operand[0].where == weft::block::workspace));
+    BOOST_TEST((operands_of(tables, tables.instructions[i])->where == weft::block::workspace));
   for (const std::size_t n : {0u, 1u, 3u, 17u})
     trial<weft::training<linear_loss, "loss">>(lengths<Pos>(n));
 }

@@ -124,6 +124,90 @@ BOOST_AUTO_TEST_CASE(a_reduction_keeps_what_it_does_not_name) {
   BOOST_TEST(m.fault() == "4: axes that do not follow from those that it names");
 }
 
+BOOST_AUTO_TEST_CASE(optional_operands_are_counted) {
+  well_formed m;
+  weft::add_operand(m.at(m.y), weft::role::addend, m.x);
+  m.at(m.y).axes = axes_of(shape<Rows, Out, In>());
+  m.at(m.y).present = 0;
+  BOOST_TEST(m.fault() == "2: the number of operands");
+}
+
+namespace {
+
+struct Batch : weft::axis<2> {};
+struct Query : weft::axis<3> {};
+struct Key : weft::axis<5> {};
+struct Depth : weft::axis<4> {};
+struct Value : weft::axis<6> {};
+struct Distance : weft::axis<7> {};
+
+// An attention, or its adjoint, with an operand in every slot, of all axes that it may have.
+struct attention_with_all {
+  explicit attention_with_all(op kind) {
+    node n = make_node(kind, axes_of(shape<Key, Depth, Value, Query>()));
+    n.axes = axes_of(shape<Batch, Query, Value>());
+    for (int s = 0; s < info(kind).slot_count; ++s) {
+      const weft::slot& of = info(kind).slots[s];
+      if (!is_operand(of)) continue;
+      node x = make_node(of.by == weft::access::strides ? op::element_ids : op::input);
+      x.type = of.type;
+      const weft::axis_list all = axes_of(shape<Batch, Query, Key, Depth, Value, Distance>());
+      for (int a = 0; a < all.count; ++a)
+        if ((of.loops >> a & 1u) != 0) x.axes.push(all.at[a]);
+      weft::add_operand(n, of.what, g->emit(x));
+    }
+    id = g->emit(n);
+  }
+  node& operand(weft::role what) { return g->nodes[find_operand(g->nodes[id], what)]; }
+  std::string_view fault() const { return weft::verify(*g, true).what; }
+
+  std::unique_ptr<graph> g = std::make_unique<graph>();
+  int id = 0;
+};
+
+constexpr op attentions[]{op::attention, op::attention_adjoint};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(operands_of_attention_have_axes_of_their_roles_alone) {
+  for (const op kind : attentions)
+    for (int s = 0; s < info(kind).slot_count; ++s) {
+      const weft::slot& of = info(kind).slots[s];
+      if (!is_operand(of)) continue;
+      attention_with_all m(kind);
+      BOOST_TEST(m.fault() == "");
+      m.operand(of.what).axes.push(axes_of(shape<Rows>()).at[0]);
+      if (of.what != weft::role::result)  // its other axes are those of the batch
+        BOOST_TEST(m.fault() == "an operand with axes that its role has not", name_of(of.what));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(operands_of_attention_have_the_elements_of_their_roles) {
+  for (const op kind : attentions)
+    for (int s = 0; s < info(kind).slot_count; ++s) {
+      const weft::slot& of = info(kind).slots[s];
+      if (of.by != weft::access::reads) continue;
+      for (const auto type : {weft::dtype::float32, weft::dtype::int32, weft::dtype::boolean,
+                              weft::dtype::bfloat16}) {
+        attention_with_all m(kind);
+        m.operand(of.what).type = type;
+        const bool may = type == of.type || (of.narrow && type == weft::dtype::bfloat16);
+        const char* const expected = may ? "" : "an operand with elements that its role has not";
+        BOOST_TEST(m.fault() == expected, name_of(of.what));
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(attention_has_its_required_operands_in_any_case) {
+  for (const op kind : attentions) {
+    attention_with_all m(kind);
+    node& n = m.g->nodes[m.id];
+    n.present = 0;
+    n.operands = static_cast<std::int8_t>(least_operands(kind) - 1);
+    BOOST_TEST(m.fault() == "the number of operands");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_well_formed_scan_has_no_fault) {
   well_formed m;
   m.add_scan();

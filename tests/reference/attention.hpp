@@ -10,7 +10,6 @@
 
 #include "reference/elementwise.hpp"
 #include "reference/tensors.hpp"
-#include "support/operands.hpp"
 #include "weft/graph/attention.hpp"
 
 namespace weft::reference {
@@ -24,31 +23,33 @@ struct attention_values {
   std::vector<double> bias_gradient, relative_gradient, sink_gradient;
 };
 
-// The operands' elements, dense over the axes of their nodes with the lengths of the run; null if
-// absent.
-struct attention_operands {
-  const double *query, *key, *value, *mask, *bias, *offset, *begins, *lengths, *relative, *sink,
-      *numbers, *g;
-};
-
-inline attention_values attention(const graph& g, const node& n, const lengths& of,
-                                  const attention_operands& x,
-                                  const kernels::random_state& random) {
+// data(id) gives the elements of a node, dense over its axes with the lengths of the run.
+template <class Data>
+attention_values attention(const graph& g, const node& n, const lengths& of, Data data,
+                           const kernels::random_state& random) {
   const attention_axes axes = attention_axes_of(g, n);
-  const node& forward = n.kind == op::attention ? n : g.nodes[testing::operand_of(n, 3)];
-  const auto dense = [&](int node) { return node < 0 ? layout() : layout(g.nodes[node].axes, of); };
-  const layout of_query = dense(testing::operand_of(n, 0)),
-               of_key = dense(testing::operand_of(n, 1)),
-               of_value = dense(testing::operand_of(n, 2)),
-               of_mask = dense(find_option(n, attention_option::mask)),
-               of_bias = dense(find_option(n, attention_option::bias)),
-               of_offset = dense(find_option(n, attention_option::offset)),
-               of_begins = dense(find_option(n, attention_option::begins)),
-               of_lengths = dense(find_option(n, attention_option::lengths)),
-               of_relative = dense(find_option(n, attention_option::relative)),
-               of_sink = dense(find_option(n, attention_option::sink)),
-               of_numbers = dense(find_option(n, attention_option::dropout)),
-               of_result(forward.axes, of);
+  const auto elements = [&](role what) -> const double* {
+    const int id = find_operand(n, what);
+    return id < 0 ? nullptr : data(id);
+  };
+  const struct {
+    const double *query, *key, *value, *mask, *bias, *offset, *begins, *lengths, *relative, *sink,
+        *numbers, *g;
+  } x{elements(role::query),  elements(role::key),         elements(role::value),
+      elements(role::mask),   elements(role::bias),        elements(role::offset),
+      elements(role::begins), elements(role::lengths),     elements(role::relative),
+      elements(role::sink),   elements(role::element_ids), elements(role::g)};
+  const auto dense = [&](role what) {
+    const int id = find_operand(n, what);
+    return id < 0 ? layout() : layout(g.nodes[id].axes, of);
+  };
+  const layout of_query = dense(role::query), of_key = dense(role::key),
+               of_value = dense(role::value), of_mask = dense(role::mask),
+               of_bias = dense(role::bias), of_offset = dense(role::offset),
+               of_begins = dense(role::begins), of_lengths = dense(role::lengths),
+               of_relative = dense(role::relative), of_sink = dense(role::sink),
+               of_numbers = dense(role::element_ids),
+               of_result = n.kind == op::attention ? layout(n.axes, of) : dense(role::result);
   const std::size_t keys = of(axes.key), depth = of(axes.depth), width = of(axes.value);
   attention_values v{std::vector<double>(of_result.size()), std::vector<double>(of_query.size()),
                      std::vector<double>(of_key.size()),    std::vector<double>(of_value.size()),
@@ -97,7 +98,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
       weights[j] = s = sees[j] ? s : -infinity;
       greatest = functions::maximum(greatest, s);
       if (x.numbers)
-        kept[j] = kept_share(g.nodes[find_option(n, attention_option::dropout)], random,
+        kept[j] = kept_share(g.nodes[find_operand(n, role::element_ids)], random,
                              x.numbers[u + j * of_numbers.stride(axes.key)]);
     }
     const bool hidden = std::isinf(greatest) && greatest < 0;

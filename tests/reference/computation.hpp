@@ -36,22 +36,9 @@ struct evaluation_state {
                ? all[static_cast<std::size_t>(testing::operand_of(n, operand))].data.data()
                : &none;
   }
-  attention_operands attention_operands_of(const node& n) const {
-    const auto data_of = [&](int id) {
-      return id < 0 ? nullptr : all[static_cast<std::size_t>(id)].data.data();
-    };
-    return {data_of(testing::operand_of(n, 0)),
-            data_of(testing::operand_of(n, 1)),
-            data_of(testing::operand_of(n, 2)),
-            data_of(find_option(n, attention_option::mask)),
-            data_of(find_option(n, attention_option::bias)),
-            data_of(find_option(n, attention_option::offset)),
-            data_of(find_option(n, attention_option::begins)),
-            data_of(find_option(n, attention_option::lengths)),
-            data_of(find_option(n, attention_option::relative)),
-            data_of(find_option(n, attention_option::sink)),
-            data_of(find_option(n, attention_option::dropout)),
-            data_of(n.kind == op::attention ? -1 : testing::operand_of(n, 4))};
+  attention_values attention_of(const node& n) const {
+    const auto data_of = [&](int id) { return all[static_cast<std::size_t>(id)].data.data(); };
+    return attention(g, n, of, data_of, given.random);
   }
 
   values given_values(const leaf& l, const bindings::map& from, std::size_t size) const {

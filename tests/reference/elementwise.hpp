@@ -61,9 +61,10 @@ inline double cast(dtype to, double x) {
 template <class Entry, class T>
 T element_of(T x, T y, T z) {
   const functions m;
-  if constexpr (Entry::least_operands == 1)
+  constexpr std::size_t operands = std::size(Entry::slots) - 1;
+  if constexpr (operands == 1)
     return static_cast<T>(Entry::reference(m, x));
-  else if constexpr (Entry::least_operands == 2)
+  else if constexpr (operands == 2)
     return static_cast<T>(Entry::reference(m, x, y));
   else
     return static_cast<T>(Entry::reference(m, x, y, z));

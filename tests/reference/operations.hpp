@@ -227,12 +227,12 @@ struct computed<op::dot> : computation {
 };
 template <>
 struct computed<op::attention> : computation {
-  void run() const { v = {attention(g, n, of, attention_operands_of(n), given.random).result}; }
+  void run() const { v = {attention_of(n).result}; }
 };
 template <>
 struct computed<op::attention_adjoint> : computation {  // its results, concatenated
   void run() const {
-    const attention_values a = attention(g, n, of, attention_operands_of(n), given.random);
+    const attention_values a = attention_of(n);
     v.data.clear();
     const auto append = [&](const std::vector<double>& part) {
       v.data.insert(v.data.end(), part.begin(), part.end());
@@ -240,17 +240,19 @@ struct computed<op::attention_adjoint> : computation {  // its results, concaten
     append(a.query_gradient);
     append(a.key_gradient);
     append(a.value_gradient);
-    if (has_option(n, attention_option::bias_gradient)) append(a.bias_gradient);
-    if (has_option(n, attention_option::relative_gradient)) append(a.relative_gradient);
-    if (has_option(n, attention_option::sink_gradient)) append(a.sink_gradient);
+    if (has(n, role::bias_gradient)) append(a.bias_gradient);
+    if (has(n, role::relative_gradient)) append(a.relative_gradient);
+    if (has(n, role::sink_gradient)) append(a.sink_gradient);
   }
 };
 template <>
 struct computed<op::get_result> : computation {
   void run() const {
-    const attention_parts parts = parts_of(g.nodes[testing::operand_of(n, 0)]);
     std::size_t first = 0;
-    for (int j = 0; j < result_index(n); ++j) first += dense(g.nodes[parts.of[j]].axes).size();
+    std::int64_t before = result_index(n);
+    for_each_gradient(g.nodes[testing::operand_of(n, 0)], [&](const slot&, int shape) {
+      if (before-- > 0) first += dense(g.nodes[shape].axes).size();
+    });
     std::copy_n(x + first, v.data.size(), r);
   }
 };

@@ -78,20 +78,17 @@ struct ragged {
 };
 
 // Attention is fused in each model, masked by positions alone, and caches are updated in place.
-template <class Model>
-constexpr bool is_fused(unsigned options) {
+template <class Model, class... Roles>
+constexpr bool is_fused(Roles... of) {
   const weft::graph g = weft::inference<Model>::make();
   for (int i = 0; i < g.count; ++i)
-    if (g.nodes[i].kind == weft::op::attention && g.nodes[i].options != options) return false;
+    if (g.nodes[i].kind == weft::op::attention && !weft::testing::has_optional(g.nodes[i], of...))
+      return false;
   return weft::testing::count(g, weft::op::attention) == 2;
 }
-constexpr unsigned bit(weft::attention_option o) {
-  return 1u << static_cast<unsigned>(o);
-}
-static_assert(is_fused<whole>(0));
-static_assert(is_fused<stepwise>(bit(weft::attention_option::offset)));
-static_assert(is_fused<ragged>(bit(weft::attention_option::offset) |
-                               bit(weft::attention_option::lengths)));
+static_assert(is_fused<whole>());
+static_assert(is_fused<stepwise>(weft::role::offset));
+static_assert(is_fused<ragged>(weft::role::offset, weft::role::lengths));
 static_assert(weft::cost<stepwise>.state_bytes ==
               weft::align(4 * sizeof(std::int32_t)) + 4 * weft::align(4 * 30 * 10 * 4));
 

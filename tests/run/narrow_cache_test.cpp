@@ -66,8 +66,7 @@ constexpr bool skips_keys_beyond_the_step() {
   const graph g = inference<one_step>::make();
   for (int i = 0; i < g.count; ++i)
     if (g.nodes[i].kind == op::attention)
-      return g.nodes[i].options == bit_of(attention_option::offset) &&
-             band_highest(g.nodes[i]) == 0;
+      return testing::has_optional(g.nodes[i], role::offset) && band_highest(g.nodes[i]) == 0;
   return false;
 }
 static_assert(skips_keys_beyond_the_step());
@@ -98,8 +97,8 @@ constexpr bool reads_16_bits() {
     const node& n = g.nodes[i];
     if (n.kind == op::cast && n.type == dtype::float32) return false;
     if (n.kind != op::attention) continue;
-    if (g.nodes[n.operand[1]].type != dtype::bfloat16) return false;
-    if (g.nodes[n.operand[2]].type != dtype::bfloat16) return false;
+    if (g.nodes[find_operand(n, role::key)].type != dtype::bfloat16) return false;
+    if (g.nodes[find_operand(n, role::value)].type != dtype::bfloat16) return false;
   }
   return true;
 }

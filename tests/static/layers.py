@@ -22,7 +22,8 @@ LAYERS = {
     "mpi": ("axes", "graph", "io", "kernels", "lower", "passes", "run"),
 }
 # Kernels know of the graph only the operations, and what their table says.
-OPERATIONS = ("graph/op.hpp", "graph/op_class.hpp", "graph/ops.hpp", "graph/random.hpp")
+OPERATIONS = ("graph/attention_slots.hpp", "graph/op.hpp", "graph/op_class.hpp", "graph/ops.hpp",
+              "graph/random.hpp")
 
 
 def faults():

@@ -17,7 +17,7 @@ void run_in_parts(const engine& e, const instruction& s, std::ptrdiff_t place,
 
 }  // namespace
 
-auditor::auditor(const graph& g, const program& p)
+auditor::auditor(const graph& g, const run_time_program& p)
     : g_(g), p_(p), plan_(new memory_plan(plan(g))), ranges_(g, *plan_) {
   for (int i = 0; i < g.count; ++i)
     if (owns(i)) extra_ = std::max(extra_, align(bytes_at(i)));
@@ -38,9 +38,10 @@ std::size_t auditor::bytes_at(int root) const {
 // operands.
 bool auditor::is_in_place(const instruction& s) const {
   if (s.run != kernel::elementwise && s.run != kernel::rowwise) return false;
-  if (s.operand[0].where != block::workspace) return false;
+  const operand_ref* const operands = operands_of(p_.program, s);
+  if (operands->where != block::workspace) return false;
   for (int o = 1; o < s.operands; ++o)
-    if (s.operand[o].where == block::workspace && s.operand[o].offset == s.operand[0].offset)
+    if (operands[o].where == block::workspace && operands[o].offset == operands->offset)
       return true;
   return false;
 }
@@ -48,22 +49,26 @@ bool auditor::is_in_place(const instruction& s) const {
 bool auditor::differs_in_memory_of_its_own(const engine& e, const instruction& s,
                                            std::ptrdiff_t place, const kernels::table& kernels,
                                            int parts) const {
+  const operand_ref& result = *operands_of(p_.program, s);
   instruction apart = s;
-  apart.operand[0].offset = p_.workspace_bytes;
-  apart.operand[0].shift_count = 0;
+  apart.first_operand = static_cast<int>(p_.program.operands.size());
+  std::copy_n(&result, s.operands, p_.spare_operands());
+  operand_ref& own = *p_.spare_operands();
+  own.offset = p_.program.workspace_bytes;
+  own.shift_count = 0;
   e.run(apart, kernels, place);
   run_in_parts(e, s, place, kernels, parts);
-  const auto size = static_cast<std::size_t>(bytes(s.operand[0].type));
+  const auto size = static_cast<std::size_t>(bytes(result.type));
   bool differs = false;
   const auto loop = [&](auto& self, int l, std::ptrdiff_t at) -> void {
     if (l == s.loops) {
       const auto offset = at * static_cast<std::ptrdiff_t>(size);
-      differs = differs || std::memcmp(e.address(s.operand[0], place) + offset,
-                                       e.address(apart.operand[0], place) + offset, size) != 0;
+      differs = differs || std::memcmp(e.address(result, place) + offset,
+                                       e.address(own, place) + offset, size) != 0;
       return;
     }
     for (std::size_t i = 0; i < e.length(s.extent[l]); ++i)
-      self(self, l + 1, at + static_cast<std::ptrdiff_t>(i) * s.operand[0].stride[l]);
+      self(self, l + 1, at + static_cast<std::ptrdiff_t>(i) * result.stride[l]);
   };
   loop(loop, 0, 0);
   return differs;
@@ -91,20 +96,21 @@ void auditor::spoil_before(int node, std::vector<char>& spoiled, std::byte* work
 }
 
 int auditor::run(const engine& e, const kernels::table& kernels, int parts) const {
+  const program& p = p_.program;
   std::array<std::size_t, max_lengths> lengths{};
-  for (std::size_t i = 0; i < p_.lengths.size(); ++i)
-    lengths[i] = e.length({p_.lengths[i].most, static_cast<std::int16_t>(i + 1)});
+  for (std::size_t i = 0; i < p.lengths.size(); ++i)
+    lengths[i] = e.length({p.lengths[i].most, static_cast<std::int16_t>(i + 1)});
   std::byte* const workspace = e.blocks().workspace;
   std::vector<char> spoiled(static_cast<std::size_t>(g_.count));
-  const stages all(p_, lengths.data());
+  const stages all(p, lengths.data());
   int differ = 0;
   for (int i = 0, n = all.count(); i < n; ++i) {
     const auto [at, place] = all[i];
-    const instruction& s = p_.instructions[static_cast<std::size_t>(at)];
+    const instruction& s = p.instructions[static_cast<std::size_t>(at)];
     // What a scan's body reads is needed until the last step of the scan. Carries are initialised,
     // and gradients cleared, before the instruction of their node.
-    bool early = g_.nodes[s.node].kind == op::carry || s.operand[0].where == block::gradients;
-    for (const loop_ref& l : p_.loops) early = early || (at >= l.first && at < l.last);
+    bool early = g_.nodes[s.node].kind == op::carry || operands_of(p, s)->where == block::gradients;
+    for (const loop_ref& l : p.loops) early = early || (at >= l.first && at < l.last);
     if (!early) spoil_before(s.node, spoiled, workspace);
     if (is_in_place(s))
       differ += differs_in_memory_of_its_own(e, s, place, kernels, parts);

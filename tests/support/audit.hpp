@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "support/live_ranges.hpp"
+#include "support/run_time.hpp"
 #include "weft/run/engine.hpp"
 
 namespace weft::testing {
@@ -12,7 +13,7 @@ namespace weft::testing {
 class auditor {
  public:
   // p is the program that g, an optimised graph, is lowered to. Both outlive the auditor.
-  auditor(const graph& g, const program& p);
+  auditor(const graph& g, const run_time_program& p);
 
   // The bytes that a workspace needs after the program's own.
   std::size_t extra_bytes() const { return extra_; }
@@ -33,7 +34,7 @@ class auditor {
   void spoil_before(int node, std::vector<char>& spoiled, std::byte* workspace) const;
 
   const graph& g_;
-  const program& p_;
+  const run_time_program& p_;
   std::unique_ptr<const memory_plan> plan_;
   live_ranges ranges_;
   std::size_t extra_ = 0;

@@ -65,8 +65,8 @@ array_view<std::string_view> names_of(const run_time_source& s) {
   return {s.results.data(), s.results.size()};
 }
 
-std::unique_ptr<const program_builder> draft_of(const graph& g) {
-  std::unique_ptr<const program_builder> draft;
+std::unique_ptr<program_builder> draft_of(const graph& g) {
+  std::unique_ptr<program_builder> draft;
   on_a_large_stack([&] { draft.reset(new program_builder(weft::detail::build_program(g))); });
   return draft;
 }

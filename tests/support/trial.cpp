@@ -414,7 +414,7 @@ void trial(const run_time_source& of, const settings& s, program_code generated)
   const auto optimized = compiled_graph(of);
   const run_time_program lowered(*optimized);
   const expectation expected(*g, s);
-  const auditor audit(*optimized, lowered.program);
+  const auditor audit(*optimized, lowered);
   const auto check = [&](const auto&...) {
     expected.check(lowered.program, generated);
     expected.check_plan(lowered.program, audit);

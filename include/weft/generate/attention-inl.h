@@ -76,10 +76,10 @@ struct attention_block {
   // The sum of the biases for the queries from `first` on, in the layout of the scores: to[j][i].
   HWY_INLINE static void sum_biases(const operands& at, std::ptrdiff_t first, float* to) {
     using of = attention_operand;
-    if constexpr (P.has_bias)
+    if constexpr (P.with_bias)
       pack<P.keys, count, P.bias_key, P.bias_row, padded>(at.read(of::bias) + first * P.bias_row,
                                                           to);
-    if constexpr (P.has_relative) {
+    if constexpr (P.with_relative) {
       for (std::ptrdiff_t j = 0; j < P.keys; ++j) {
         for (std::ptrdiff_t i = 0; i < padded; ++i) {
           const std::ptrdiff_t query = first + std::min<std::ptrdiff_t>(i, count - 1);
@@ -88,7 +88,7 @@ struct attention_block {
                                          static_cast<std::ptrdiff_t>(P.distances) - 1);
           const float here =
               at.read(of::relative)[query * P.relative_row + distance * P.relative_step];
-          to[j * padded + i] = P.has_bias ? to[j * padded + i] + here : here;
+          to[j * padded + i] = P.with_bias ? to[j * padded + i] + here : here;
         }
       }
     }
@@ -104,11 +104,11 @@ struct attention_block {
     s.map_indexed([&](V, int j) HWY_ATTR {
       V score = hn::LoadU(d, scores_of + j * padded);
       const V masked = hn::Set(d, minus_infinity);
-      if constexpr (P.has_any_bias()) {  // -infinity hides the key, whatever its score
+      if constexpr (P.adds_to_scores()) {  // -infinity hides the key, whatever its score
         const V bias_of_key = hn::LoadU(d, bias + j * padded);
         score = hn::IfThenElse(hn::Eq(bias_of_key, masked), masked, hn::Add(score, bias_of_key));
       }
-      if constexpr (P.has_lengths)
+      if constexpr (P.with_lengths)
         score = hn::IfThenElse(hn::Lt(hn::Set(d, static_cast<float>(j)), hn::Set(d, visible)),
                                score, masked);
       if constexpr (P.banded) return mask_out(score, j, query);
@@ -131,7 +131,7 @@ struct attention_block {
 
   // The number of keys that the length leaves visible, at most all; unused if there are no lengths.
   HWY_INLINE static float visible_keys(const operands& at) {
-    if constexpr (P.has_lengths) {
+    if constexpr (P.with_lengths) {
       std::int32_t length;
       std::memcpy(&length, at.read(attention_operand::lengths), sizeof length);
       return static_cast<float>(std::min<std::int64_t>(length + P.length_more, P.keys));
@@ -162,8 +162,8 @@ struct attention_block {
         for (std::ptrdiff_t j = 0; j < P.keys; ++j) {
           const std::ptrdiff_t distance = j - (first + i);
           if (P.banded && (distance < P.lowest || distance > P.highest)) continue;
-          if (P.has_lengths && !(static_cast<float>(j) < visible)) continue;
-          if (P.has_any_bias() && bias[j * padded + i] == minus_infinity) continue;
+          if (P.with_lengths && !(static_cast<float>(j) < visible)) continue;
+          if (P.adds_to_scores() && bias[j * padded + i] == minus_infinity) continue;
           sum += weights[j * padded + i] * at.read(3)[j * P.value_row + e];
         }
         at.write()[(first + i) * P.result_row + e] = sum;
@@ -176,14 +176,14 @@ struct attention_block {
     pack<P.depth, count, P.query_depth, P.query_row, padded>(at.read(1) + first * P.query_row,
                                                              queries);
     dot_matrix<scores, static_cast<int>(P.keys)>({at.read(2), queries, weights, nullptr, nullptr});
-    alignas(64) float bias[P.has_any_bias() ? P.keys * padded : 1];
-    if constexpr (P.has_any_bias()) sum_biases(at, first, bias);
+    alignas(64) float bias[P.adds_to_scores() ? P.keys * padded : 1];
+    if constexpr (P.adds_to_scores()) sum_biases(at, first, bias);
     const float visible = visible_keys(at);
     for (int i = 0; i < padded; i += lanes)
-      softmax(weights + i, first + i, P.has_any_bias() ? bias + i : bias, visible);
+      softmax(weights + i, first + i, P.adds_to_scores() ? bias + i : bias, visible);
     dot_matrix<weighted, count>(
         {weights, at.read(3), at.write() + first * P.result_row, nullptr, nullptr});
-    if constexpr (P.banded || P.has_lengths || P.has_any_bias())
+    if constexpr (P.banded || P.with_lengths || P.adds_to_scores())
       if (HWY_UNLIKELY(has_nan(at.write() + first * P.result_row)))
         sum_visible(at, first, weights, bias, visible);
   }

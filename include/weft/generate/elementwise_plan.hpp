@@ -29,19 +29,19 @@ constexpr bool is_generated_op(op o) {
 }
 
 // For a fixed instruction (is_fixed), whose fused operations begin at `fused_ops`.
-constexpr elementwise_plan plan_of_elementwise(const instruction& s,
+constexpr elementwise_plan plan_of_elementwise(const instruction& s, const operand_ref* operands,
                                                const kernels::fused_op* fused_ops) {
   elementwise_plan p;
   if (s.run != kernel::elementwise) return p;
   for (int o = 0; o < s.operands; ++o)
-    if (s.operand[o].type != dtype::float32) return p;
+    if (operands[o].type != dtype::float32) return p;
   p.inputs = s.operands - 1;
   p.fused_count = s.fused_count;
   for (int l = 0; l < p.fused_count; ++l) p.fused[l] = fused_ops[l];
   if (p.fused_count == 0) p.fused[p.fused_count++] = {s.kind, dtype::float32, {0, 1, 2}, {}};
   for (int l = 0; l < p.fused_count; ++l)
     if (p.fused[l].type != dtype::float32 || !is_generated_op(p.fused[l].kind)) return p;
-  const signature loops = signature_of(s);
+  const signature loops = signature_of(s, operands);
   if (loops.points() == 0 || loops.points() > max_fused_elements) return p;
   for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));
   sort_and_coalesce(p.rows, 0);

@@ -18,12 +18,12 @@ struct gather_plan {
 inline constexpr std::ptrdiff_t max_gathered_elements = 8192;
 
 // For a fixed instruction (is_fixed).
-constexpr gather_plan plan_of_gather(const instruction& s) {
+constexpr gather_plan plan_of_gather(const instruction& s, const operand_ref* operands) {
   gather_plan p;
-  if (s.run != kernel::gather || s.operand[2].where == block::numbers) return p;
+  if (s.run != kernel::gather || operands[2].where == block::numbers) return p;
   for (int o = 0; o < 2; ++o)
-    if (bytes(s.operand[o].type) != 4 || s.operand[o].where == block::numbers) return p;
-  const signature loops = signature_of(s);
+    if (bytes(operands[o].type) != 4 || operands[o].where == block::numbers) return p;
+  const signature loops = signature_of(s, operands);
   if (loops.points() == 0 || loops.points() > max_gathered_elements) return p;
   for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));
   sort_and_coalesce(p.rows, 0);

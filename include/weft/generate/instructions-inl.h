@@ -52,13 +52,37 @@ constexpr bool needs_statistics() {
   return false;
 }
 
+template <class Unit, int I>
+constexpr const operand_ref* operands_of_instruction() {
+  return operands_of(lowered<Unit>::tables, lowered<Unit>::tables.instructions[I]);
+}
+template <class Unit, int I>
+constexpr bool has_fixed_extents() {
+  return is_fixed(lowered<Unit>::tables.instructions[I], operands_of_instruction<Unit, I>());
+}
+// For such an instruction.
+template <class Unit, int I>
+constexpr signature signature_of_instruction() {
+  return signature_of(lowered<Unit>::tables.instructions[I], operands_of_instruction<Unit, I>());
+}
+template <class Unit, int I>
+constexpr gather_plan plan_of_gather() {
+  return generate::plan_of_gather(lowered<Unit>::tables.instructions[I],
+                                  operands_of_instruction<Unit, I>());
+}
+template <class Unit, int I>
+constexpr rotate_plan plan_of_rotate() {
+  return generate::plan_of_rotate(lowered<Unit>::tables.instructions[I],
+                                  operands_of_instruction<Unit, I>());
+}
+
 // The plan of instruction I; not supported if it is no attention.
 template <class Unit, int I>
 constexpr attention_plan plan_of_attention() {
   constexpr const auto& tables = lowered<Unit>::tables;
   constexpr const instruction& s = tables.instructions[I];
   if constexpr (s.run == kernel::attention && !needs_statistics<Unit>())
-    return generate::plan_of_attention(s, tables.attentions[s.attention]);
+    return generate::plan_of_attention(s, tables.attentions[s.attention], operands_of(tables, s));
   return {};
 }
 
@@ -66,14 +90,15 @@ constexpr attention_plan plan_of_attention() {
 template <class Unit, int I>
 constexpr elementwise_plan plan_of_elementwise() {
   constexpr const auto& tables = lowered<Unit>::tables;
-  return generate::plan_of_elementwise(
-      tables.instructions[I], tables.fused_ops.begin() + tables.instructions[I].first_fused);
+  constexpr const instruction& s = tables.instructions[I];
+  return generate::plan_of_elementwise(s, operands_of(tables, s),
+                                       tables.fused_ops.begin() + s.first_fused);
 }
 
 // For a fixed instruction (is_fixed) that is a contraction.
 template <class Unit, int I>
 constexpr dot_plan plan_of_dot() {
-  return generate::plan_of_dot(signature_of(lowered<Unit>::tables.instructions[I]));
+  return generate::plan_of_dot(signature_of_instruction<Unit, I>());
 }
 
 // Whether a contraction reads a parameter as the packed copy that freezing makes for generated
@@ -81,10 +106,10 @@ constexpr dot_plan plan_of_dot() {
 template <class Unit, int I>
 constexpr bool reads_packed() {
   constexpr const instruction& s = lowered<Unit>::tables.instructions[I];
-  if constexpr (s.run == kernel::dot && s.packed != not_packed && is_fixed(s)) {
+  if constexpr (s.run == kernel::dot && s.packed != not_packed && has_fixed_extents<Unit, I>()) {
     constexpr dot_plan plan = plan_of_dot<Unit, I>();
     return plan.supported && packs_rhs<plan> && plan.packed_once &&
-           plan.rhs == kernels::rhs_operand(call_at_bounds(s));
+           plan.rhs == kernels::rhs_operand(call_at_bounds(lowered<Unit>::tables, s));
   }
   return false;
 }
@@ -93,14 +118,13 @@ constexpr bool reads_packed() {
 template <class Unit, int I>
 constexpr bool is_generated() {
   if constexpr (lowered<Unit>::tables.loops.size() > 0) return false;
-  constexpr const instruction& s = lowered<Unit>::tables.instructions[I];
   if constexpr (plan_of_attention<Unit, I>().supported) return true;
-  if constexpr (is_fixed(s)) {
-    constexpr signature g = signature_of(s);
+  if constexpr (has_fixed_extents<Unit, I>()) {
+    constexpr signature g = signature_of_instruction<Unit, I>();
     constexpr dot_plan dot = plan_of_dot<Unit, I>();
     return (dot.supported && (dot.packing_pays || reads_packed<Unit, I>())) ||
-           plan_of_elementwise<Unit, I>().supported || plan_of_gather(s).supported ||
-           plan_of_rotate(s).supported ||
+           plan_of_elementwise<Unit, I>().supported || plan_of_gather<Unit, I>().supported ||
+           plan_of_rotate<Unit, I>().supported ||
            plan_of_rows(g, hn::MaxLanes(hn::ScalableTag<float>())).supported;
   }
   return false;
@@ -130,6 +154,7 @@ HWY_INLINE float* address(const operand_ref& r, const engine& e) {
         return const_cast<std::byte*>(lowered<Unit>::tables.constants.begin());
       case block::input:
       case block::numbers:  // no generated instruction reads these
+      case block::none:
         break;
     }
     return const_cast<std::byte*>(e.inputs()[r.leaf]);
@@ -144,18 +169,15 @@ HWY_INLINE void run_instruction(const engine& e, const kernels::table& kernels) 
   if constexpr (!is_generated<Unit, I>()) {
     e.run(s, kernels);
   } else if constexpr (s.run == kernel::attention) {
-    constexpr const attention_ref& a = tables.attentions[s.attention];
-    const auto optional = [&](bool present, const operand_ref& o) {
-      return present ? address<Unit>(o, e) : nullptr;
-    };
-    // In the order of attention_operand.
-    attention<plan_of_attention<Unit, I>()>(
-        {{optional(true, a.result), optional(true, a.query), optional(true, a.key),
-          optional(true, a.value), optional(a.has_bias, a.bias),
-          optional(a.has_relative, a.relative), optional(a.has_lengths, a.lengths)}});
+    operands at;
+    for (int o = 0; o < attention_operand::count; ++o) {
+      const operand_ref& r = operands_of(tables, s)[attention_operand::slot(o)];
+      at.at[o] = r.where == block::none ? nullptr : address<Unit>(r, e);
+    }
+    attention<plan_of_attention<Unit, I>()>(at);
   } else {
     const auto operand = [&](int o) {
-      return o < s.operands ? address<Unit>(s.operand[o], e) : nullptr;
+      return o < s.operands ? address<Unit>(operands_of(tables, s)[o], e) : nullptr;
     };
     if constexpr (s.run == kernel::dot) {
       const std::byte* copy = nullptr;
@@ -163,19 +185,20 @@ HWY_INLINE void run_instruction(const engine& e, const kernels::table& kernels) 
         if (e.blocks().packed != nullptr) copy = e.blocks().packed + s.packed;
       if constexpr (!is_always_generated<Unit, I>())
         if (copy == nullptr) return e.run(s, kernels);
-      dot<signature_of(s)>(operand(0), operand(1), operand(2), operand(3), operand(4),
-                           reinterpret_cast<const float*>(copy),
-                           reinterpret_cast<float*>(e.blocks().workspace + tables.scratch_offset));
+      dot<signature_of_instruction<Unit, I>()>(
+          operand(0), operand(1), operand(2), operand(3), operand(4),
+          reinterpret_cast<const float*>(copy),
+          reinterpret_cast<float*>(e.blocks().workspace + tables.scratch_offset));
     } else if constexpr (s.run == kernel::elementwise) {
       elementwise<plan_of_elementwise<Unit, I>()>(operand(0), operand(1), operand(2), operand(3),
                                                   operand(4));
     } else if constexpr (s.run == kernel::gather) {
       if constexpr (s.check != 0) e.check_computed(s);
-      gather<plan_of_gather(s)>(operand(0), operand(1), operand(2));
+      gather<plan_of_gather<Unit, I>()>(operand(0), operand(1), operand(2));
     } else if constexpr (s.run == kernel::rotate) {
-      rotate<plan_of_rotate(s)>(operand(0), operand(1), operand(2), operand(3));
+      rotate<plan_of_rotate<Unit, I>()>(operand(0), operand(1), operand(2), operand(3));
     } else {
-      rowwise<signature_of(s)>(operand(0), operand(1), operand(2), operand(3));
+      rowwise<signature_of_instruction<Unit, I>()>(operand(0), operand(1), operand(2), operand(3));
     }
   }
 }
@@ -185,7 +208,7 @@ HWY_INLINE void pack_operand(const engine& e, const kernels::table& kernels, std
   constexpr const instruction& s = lowered<Unit>::tables.instructions[I];
   if constexpr (is_generated<Unit, I>() && reads_packed<Unit, I>()) {
     constexpr dot_plan plan = plan_of_dot<Unit, I>();
-    pack_rhs<plan.packed>(address<Unit>(s.operand[plan.rhs], e),
+    pack_rhs<plan.packed>(address<Unit>(operands_of(lowered<Unit>::tables, s)[plan.rhs], e),
                           reinterpret_cast<float*>(packed + s.packed));
   } else if constexpr (s.packed != not_packed && !is_generated<Unit, I>()) {
     e.pack(s, kernels, packed, precision::float32);

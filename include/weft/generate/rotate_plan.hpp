@@ -18,13 +18,13 @@ struct rotate_plan {
 inline constexpr std::ptrdiff_t max_rotated_pairs = 4096;
 
 // For a fixed instruction (is_fixed) whose elements are contiguous, and its angles too.
-constexpr rotate_plan plan_of_rotate(const instruction& s) {
+constexpr rotate_plan plan_of_rotate(const instruction& s, const operand_ref* operands) {
   rotate_plan p;
   if (s.run != kernel::rotate) return p;
   std::ptrdiff_t points = 1;
   for (int l = 0; l < s.loops; ++l) {
     loop here{static_cast<std::ptrdiff_t>(s.extent[l].most), {}};
-    for (int o = 0; o < s.operands; ++o) here.stride[o] = s.operand[o].stride[l];
+    for (int o = 0; o < s.operands; ++o) here.stride[o] = operands[o].stride[l];
     points *= here.extent;
     if ((s.over >> l & 1u) == 0) {
       if (here.extent != 1) p.rows.push(here);

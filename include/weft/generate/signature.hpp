@@ -44,17 +44,19 @@ struct signature {
   }
 };
 
-// Whether all extents and offsets of an instruction are known at compile time.
-constexpr bool is_fixed(const instruction& s) {
+// Whether all extents and offsets of an instruction are known at compile time. Not of an attention,
+// which has a plan of its own.
+constexpr bool is_fixed(const instruction& s, const operand_ref* operands) {
+  if (s.operands > max_operands) return false;
   for (int l = 0; l < s.loops; ++l)
     if (!s.extent[l].fixed()) return false;
   for (int o = 0; o < s.operands; ++o)
-    if (s.operand[o].shift_count > 0) return false;
+    if (operands[o].shift_count > 0) return false;
   return s.axis.fixed();
 }
 
 // For a fixed instruction (is_fixed). Loops of extent 1 are dropped.
-constexpr signature signature_of(const instruction& s) {
+constexpr signature signature_of(const instruction& s, const operand_ref* operands) {
   signature g;
   g.run = s.run;
   g.kind = s.kind;
@@ -63,7 +65,7 @@ constexpr signature signature_of(const instruction& s) {
     if (s.extent[l].most == 1) continue;
     g.extent[g.loops] = static_cast<std::ptrdiff_t>(s.extent[l].most);
     g.over |= (s.over >> l & 1u) << g.loops;
-    for (int o = 0; o < s.operands; ++o) g.stride[o][g.loops] = s.operand[o].stride[l];
+    for (int o = 0; o < s.operands; ++o) g.stride[o][g.loops] = operands[o].stride[l];
     ++g.loops;
   }
   g.scalar = s.scalar;

@@ -5,17 +5,11 @@
 // all others the field has make_node's value.
 #pragma once
 
-#include <concepts>
 #include <stdexcept>
 
-#include "weft/graph/node.hpp"
-#include "weft/graph/ops.hpp"
+#include "weft/graph/operands.hpp"
 
 namespace weft {
-
-// A node that is constant or not.
-template <class N>
-concept any_node = std::same_as<const N, const node>;
 
 namespace detail {
 
@@ -26,6 +20,10 @@ inline void the_operation_has_no_such_attribute() {
 template <op... Kinds>
 constexpr void require_kind(const node& n) {
   if (((n.kind != Kinds) && ...)) the_operation_has_no_such_attribute();
+}
+
+constexpr void require_attention(const node& n) {
+  if (info(n.kind).in != op_class::attention) the_operation_has_no_such_attribute();
 }
 
 }  // namespace detail
@@ -166,22 +164,20 @@ constexpr auto& window_dilation(any_node auto& n) {
 
 // ---- by index
 
-// The operand number of the indices into indexed_axis; -1 if the node has none.
-constexpr int place_of_indices(const node& n) {
-  if (n.kind == op::gather || n.kind == op::scatter_add) return 1;
-  return n.kind == op::log_softmax_adjoint && n.operands == 3 ? 2 : -1;
-}
 // gather: an axis of the table; scatter_add: of the result; log_softmax_adjoint with indices: that
 // of a row.
 constexpr const axis_info* indexed_axis(const node& n) {
-  if (place_of_indices(n) < 0) detail::the_operation_has_no_such_attribute();
+  if (!has(n, role::indices)) detail::the_operation_has_no_such_attribute();
   return n.named.at[0];
 }
-// An option of gather and scatter_add: an index outside of indexed_axis is an error of the run.
-// Without it such an index gives 0, or its element is left out.
-inline constexpr std::uint16_t refuses_outside = 1;
+// gather, scatter_add: 1: an index outside of indexed_axis is an error of the run; 0: it gives 0,
+// or its element is left out.
+constexpr auto& refuses_outside(any_node auto& n) {
+  detail::require_kind<op::gather, op::scatter_add>(n);
+  return n.origin;
+}
 constexpr bool refuses_indices(const node& n) {
-  return (n.kind == op::gather || n.kind == op::scatter_add) && n.options == refuses_outside;
+  return (n.kind == op::gather || n.kind == op::scatter_add) && refuses_outside(n) != 0;
 }
 // update_rows: the axis of the buffer that rows are written along, and that of the rows.
 constexpr const axis_info* updated_axis(const node& n) {
@@ -223,44 +219,44 @@ constexpr auto& rotation_factor(any_node auto& n) {
 // ---- attention and its adjoint; see attention.hpp
 
 constexpr const axis_info* key_axis(const node& n) {
-  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  detail::require_attention(n);
   return n.named.at[0];
 }
 constexpr const axis_info* depth_axis(const node& n) {
-  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  detail::require_attention(n);
   return n.named.at[1];
 }
 constexpr const axis_info* value_axis(const node& n) {
-  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  detail::require_attention(n);
   return n.named.at[2];
 }
 // Null where there is a single query.
 constexpr const axis_info* query_axis(const node& n) {
-  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  detail::require_attention(n);
   return n.named.count > 3 ? n.named.at[3] : nullptr;
 }
 // 0: no soft cap.
 constexpr auto& soft_cap_of(any_node auto& n) {
-  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  detail::require_attention(n);
   return n.scalar;
 }
 // The band: the least and the greatest distance, key - query position, that is visible.
 constexpr auto& band_lowest(any_node auto& n) {
-  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  detail::require_attention(n);
   return n.lowest;
 }
 constexpr auto& band_highest(any_node auto& n) {
-  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  detail::require_attention(n);
   return n.highest;
 }
-// Added to the operand attention_option::lengths.
+// Added to the operand role::lengths.
 constexpr auto& length_more(any_node auto& n) {
-  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  detail::require_attention(n);
   return n.start;
 }
 // The index into the relative bias of a key at the query's position.
 constexpr auto& relative_origin(any_node auto& n) {
-  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  detail::require_attention(n);
   return n.origin;
 }
 

@@ -1,6 +1,7 @@
 // A node of a graph: an operation with its operands and attributes.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -9,6 +10,12 @@
 #include "weft/graph/op.hpp"
 
 namespace weft {
+
+struct node;
+
+// A node that is constant or not.
+template <class N>
+concept any_node = std::same_as<const N, const node>;
 
 struct axis_list {
   std::int8_t count;
@@ -68,11 +75,9 @@ struct node {
   bool once;  // run-invariant: computed once, before all runs; see passes/hoist.hpp
   // 1 + the index in graph::regions of the scan whose body the node is in; 0: none.
   std::int16_t region;
-  bool fused;  // computed by its fusion group, never stored; see fusion_group.hpp
-  // Of an attention or its adjoint: a set of attention_option. Of a normalization's adjoint:
-  // with_partial_sums, see partial_sums.hpp.
-  std::uint16_t options;
-  axis_list axes;  // of the result, outermost first
+  bool fused;             // computed by its fusion group, never stored; see fusion_group.hpp
+  std::uint32_t present;  // optional operands and results that are there: bits of slots
+  axis_list axes;         // of the result, outermost first
   int operand[max_operands];
   axis_list named;  // see attributes.hpp
   op epilogue;      // of a dot: the activation applied last; copy: none

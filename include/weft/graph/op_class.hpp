@@ -2,10 +2,11 @@
 // class, and says what differs. See graph/ops.hpp.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/graph/op.hpp"
+#include "weft/graph/role.hpp"
 
 namespace weft {
 
@@ -77,11 +78,14 @@ struct no_adjoint {};
 
 namespace detail {
 
-// What holds for an operation whose class and entry say nothing else.
-template <op_class Class, int Least, int Most = Least>
+// What holds for an operation whose class and entry say nothing else. An entry without slots does
+// not compile.
+template <op_class Class>
 struct operation_of_class {
   static constexpr op_class in = Class;
-  static constexpr int least_operands = Least, most_operands = Most;
+  // For the entry's slots: the node's value, and an operand that may be absent.
+  static constexpr slot written{.what = role::result, .by = access::writes};
+  static constexpr slot optional(role what) { return {.what = what, .is = presence::optional}; }
   static constexpr unsigned flags = 0;
   static constexpr axis_order order = axis_order::as_written;
   static constexpr element_types types = element_types::mixed;
@@ -96,27 +100,43 @@ struct operation_of_class {
 }  // namespace detail
 
 // Nothing is computed. The memory plan and the lowering know each leaf.
-struct leaf_operation : detail::operation_of_class<op_class::leaf, 0> {
+struct leaf_operation : detail::operation_of_class<op_class::leaf> {
+  static constexpr slot slots[]{written};
   using adjoint = no_adjoint;
   static constexpr void lower(auto&, int) {}
 };
 
 // A view has a function view(v) that gives the memory plan its strides and offset; see
 // passes/memory_layout.hpp. It computes nothing unless it owns a buffer.
-struct view_operation : detail::operation_of_class<op_class::view, 1> {
+struct view_operation : detail::operation_of_class<op_class::view> {
+  static constexpr slot slots[]{written, {role::x}};
   static constexpr axis_order order = axis_order::through_axis_change;
   static constexpr void lower(auto&, int) {}
 };
 
-struct source_operation : detail::operation_of_class<op_class::source, 0> {
+struct source_operation : detail::operation_of_class<op_class::source> {
+  static constexpr slot slots[]{written};
   using adjoint = no_adjoint;
   static constexpr double flops(const auto&, const auto&) { return 0; }
 };
 
+namespace detail {
+
+template <int Operands>
+constexpr auto numbered_slots() {
+  std::array<slot, 1 + Operands> slots{operation_of_class<op_class::elementwise>::written};
+  for (int i = 0; i < Operands; ++i)
+    slots[static_cast<std::size_t>(1 + i)].what = static_cast<role>(static_cast<int>(role::x) + i);
+  return slots;
+}
+
+}  // namespace detail
+
 // Operands are broadcast along the axes that they have not. Fusion groups of these keep their
 // intermediates in buffers of their own, so that every operand can be overwritten.
 template <int Operands, unsigned Flags = 0>
-struct elementwise_operation : detail::operation_of_class<op_class::elementwise, Operands> {
+struct elementwise_operation : detail::operation_of_class<op_class::elementwise> {
+  static constexpr auto slots = detail::numbered_slots<Operands>();
   static constexpr unsigned flags =
       Flags | op_flag::any_result | op_flag::any_operands | op_flag::any_length;
   static constexpr axis_order order = axis_order::like_widest;
@@ -132,8 +152,9 @@ using unary_operation = elementwise_operation<1, Flags>;
 template <unsigned Flags = 0>
 using binary_operation = elementwise_operation<2, Flags>;
 
-// Over reduced_axes; a second operand multiplies the first.
-struct reduction_operation : detail::operation_of_class<op_class::reduction, 1, 2> {
+// Over reduced_axes.
+struct reduction_operation : detail::operation_of_class<op_class::reduction> {
+  static constexpr slot slots[]{written, {role::x}, optional(role::factor)};
   static constexpr unsigned flags = op_flag::expensive;
   static constexpr axis_order order = axis_order::like_first;
   static constexpr double flops(const auto& g, const auto& n) {
@@ -144,27 +165,23 @@ struct reduction_operation : detail::operation_of_class<op_class::reduction, 1, 
 
 // Along row_axes, independently for each row. The last pass over a row reads each
 // operand's element before it writes the result's.
-template <int Least, int Most>
-struct rowwise_operation : detail::operation_of_class<op_class::rowwise, Least, Most> {
+struct rowwise_operation : detail::operation_of_class<op_class::rowwise> {
   static constexpr unsigned flags = op_flag::expensive;
   static constexpr axis_order order = axis_order::like_first;
   static constexpr bool reads_before_writing(int, int) { return true; }
   static constexpr void lower(auto& ctx, int id) { lower_rowwise(ctx, id); }
 };
 
-template <int Least, int Most>
-struct indexed_operation : detail::operation_of_class<op_class::indexed, Least, Most> {
+struct indexed_operation : detail::operation_of_class<op_class::indexed> {
   static constexpr double flops(const auto&, const auto&) { return 0; }
 };
 
-template <int Least, int Most>
-struct assembly_operation : detail::operation_of_class<op_class::assembly, Least, Most> {
+struct assembly_operation : detail::operation_of_class<op_class::assembly> {
   static constexpr double flops(const auto&, const auto&) { return 0; }
 };
 
 // See graph/scan.hpp. The adjoint of a scan is one of its whole body; see passes/differentiate.hpp.
-template <int Operands>
-struct scan_operation : detail::operation_of_class<op_class::scan, Operands> {
+struct scan_operation : detail::operation_of_class<op_class::scan> {
   using adjoint = no_adjoint;
   static constexpr double flops(const auto&, const auto&) { return 0; }
 };

@@ -8,9 +8,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "weft/graph/attention_slots.hpp"
 #include "weft/graph/op_class.hpp"
 #include "weft/graph/ops_elementwise.hpp"
 #include "weft/graph/ops_memory.hpp"
@@ -37,6 +40,10 @@ concept in_table = requires {
   Entry::flags;
   Entry::order;
   Entry::types;
+};
+template <class Entry>
+concept says_slots = requires {
+  std::size(Entry::slots);
 };
 template <class Entry>
 concept says_adjoint = requires {
@@ -66,7 +73,8 @@ concept says_lowering = requires {
 struct op_info {
   std::string_view name;
   op_class in;
-  std::int8_t least_operands, most_operands;
+  const slot* slots;
+  int slot_count;
   unsigned flags;
   axis_order order;
   element_types types;
@@ -87,15 +95,18 @@ constexpr op_info checked_entry() {
     static_assert(says_flops<entry>, "operations: an entry has no flops");
     static_assert(says_view<entry>, "operations: a view's entry has no function view");
     static_assert(says_lowering<entry>, "operations: an entry has no function lower");
+    static_assert(says_slots<entry>,
+                  "operations: an entry has no slots; list its operands by role");
     op_info i{.name = spelling<K>(),
               .in = entry::in,
-              .least_operands = entry::least_operands,
-              .most_operands = entry::most_operands,
+              .slots = std::data(entry::slots),
+              .slot_count = static_cast<int>(std::size(entry::slots)),
               .flags = entry::flags,
               .order = entry::order,
               .types = entry::types,
               .flops_per_element = 0,
               .reads_before_writing = &entry::reads_before_writing};
+    static_assert(std::size(entry::slots) <= max_slots);
     if constexpr (requires { entry::flops_per_element; })
       i.flops_per_element = entry::flops_per_element;
     return i;
@@ -157,7 +168,20 @@ constexpr bool is_elementwise(op k) {
   return info(k).in == op_class::elementwise;
 }
 constexpr int operands_of_elementwise(op k) {
-  return info(k).least_operands;
+  return info(k).slot_count - 1;
+}
+// The fewest and the most operands that a node may have.
+constexpr int least_operands(op k) {
+  int n = 0;
+  for (int s = 0; s < info(k).slot_count; ++s)
+    n += is_operand(info(k).slots[s]) && info(k).slots[s].is != presence::optional;
+  return n;
+}
+constexpr int most_operands(op k) {
+  int n = 0;
+  for (int s = 0; s < info(k).slot_count; ++s)
+    if (is_operand(info(k).slots[s])) n += info(k).slots[s].is == presence::repeated ? max_rank : 1;
+  return n;
 }
 constexpr bool is_comparison(op k) {
   return info(k).types == element_types::comparison || info(k).types == element_types::equality;

@@ -275,9 +275,11 @@ struct op_entry<op::logical_or> : binary_operation<op_flag::commutes> {
   static constexpr auto reference(auto&, auto x, auto y) { return x != 0 || y != 0; }
   using adjoint = no_adjoint;
 };
-// (x, element_ids), which have the rate and the random stream.
+// The element ids have the rate and the random stream.
 template <>
 struct op_entry<op::dropout> : binary_operation<> {
+  static constexpr slot slots[]{
+      written, {role::x}, {.what = role::element_ids, .by = access::strides}};
   static constexpr element_types types = element_types::mixed;
   static constexpr void adjoint(auto& p) {  // under the same mask
     p.add(0, p.map(op::dropout, p.gradient(), p.x(1)));

@@ -211,9 +211,9 @@ struct op_entry<op::length> : source_operation {
   static constexpr void lower(auto& ctx, int id) { lower_length(ctx, id); }
 };
 
-// (table, indices)
 template <>
-struct op_entry<op::gather> : indexed_operation<2, 2> {
+struct op_entry<op::gather> : indexed_operation {
+  static constexpr slot slots[]{written, {role::table}, {role::indices}};
   static constexpr unsigned flags = op_flag::expensive | op_flag::any_result | op_flag::any_indices;
   static constexpr axis_order order = axis_order::like_indices;
   static constexpr void adjoint(auto& p) {
@@ -221,9 +221,9 @@ struct op_entry<op::gather> : indexed_operation<2, 2> {
   }
   static constexpr void lower(auto& ctx, int id) { lower_gather(ctx, id); }
 };
-// (g, indices)
 template <>
-struct op_entry<op::scatter_add> : indexed_operation<2, 2> {
+struct op_entry<op::scatter_add> : indexed_operation {
+  static constexpr slot slots[]{written, {role::g}, {role::indices}};
   static constexpr unsigned flags =
       op_flag::expensive | op_flag::any_result | op_flag::any_operands;
   static constexpr double flops(const auto& g, const auto& n) {
@@ -234,9 +234,10 @@ struct op_entry<op::scatter_add> : indexed_operation<2, 2> {
   }
   static constexpr void lower(auto& ctx, int id) { lower_scatter_add(ctx, id); }
 };
-// (buffer, rows, start, [count])
 template <>
-struct op_entry<op::update_rows> : indexed_operation<3, 4> {
+struct op_entry<op::update_rows> : indexed_operation {
+  static constexpr slot slots[]{
+      written, {role::buffer}, {role::rows}, {role::start}, optional(role::count)};
   using adjoint = no_adjoint;
   static constexpr void lower(auto& ctx, int id) { lower_update_rows(ctx, id); }
 };
@@ -244,7 +245,8 @@ struct op_entry<op::update_rows> : indexed_operation<3, 4> {
 // concatenated_axes has one for each operand, so that there are no more operands than axes in a
 // list.
 template <>
-struct op_entry<op::concatenate> : assembly_operation<1, max_rank> {
+struct op_entry<op::concatenate> : assembly_operation {
+  static constexpr slot slots[]{written, {.what = role::parts, .is = presence::repeated}};
   static constexpr unsigned flags = op_flag::any_operands;
   static constexpr axis_order order = axis_order::through_concatenation;
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
@@ -262,7 +264,8 @@ struct op_entry<op::concatenate> : assembly_operation<1, max_rank> {
 };
 // Zeros, with the operand where a slice has it: the adjoint of slice.
 template <>
-struct op_entry<op::pad> : assembly_operation<1, 1> {
+struct op_entry<op::pad> : assembly_operation {
+  static constexpr slot slots[]{written, {role::x}};
   static constexpr axis_order order = axis_order::through_view;
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
     const auto* const part = new_axis(g.nodes[n.operand[0]].axes, n.axes);
@@ -281,7 +284,8 @@ struct op_entry<op::pad> : assembly_operation<1, 1> {
 };
 // The sum of overlapping windows: the adjoint of unfold, whose axes and numbers it has.
 template <>
-struct op_entry<op::fold> : assembly_operation<1, 1> {
+struct op_entry<op::fold> : assembly_operation {
+  static constexpr slot slots[]{written, {role::x}};
   static constexpr double flops(const auto& g, const auto& n) {
     return static_cast<double>(g.nodes[n.operand[0]].axes.extent());
   }
@@ -291,19 +295,22 @@ struct op_entry<op::fold> : assembly_operation<1, 1> {
   static constexpr void lower(auto& ctx, int id) { lower_fold(ctx, id); }
 };
 
-// (initial): what is handed from step to step, at the step's start.
+// What is handed from step to step, at the step's start.
 template <>
-struct op_entry<op::carry> : scan_operation<1> {
+struct op_entry<op::carry> : scan_operation {
+  static constexpr slot slots[]{written, {role::initial}};
   static constexpr void lower(auto&, int) {}  // with its scan, see lower/lower_scan.hpp
 };
-// (carry, value): the carry of the next step.
+// The carry of the next step.
 template <>
-struct op_entry<op::yield> : scan_operation<2> {
+struct op_entry<op::yield> : scan_operation {
+  static constexpr slot slots[]{written, {role::carry}, {role::value}};
   static constexpr void lower(auto& ctx, int id) { lower_yield(ctx, id); }
 };
-// (value): the values of all steps, along scanned_axis.
+// The values of all steps, along scanned_axis.
 template <>
-struct op_entry<op::scan_collect> : scan_operation<1> {
+struct op_entry<op::scan_collect> : scan_operation {
+  static constexpr slot slots[]{written, {role::value}};
   static constexpr int fold(auto& s, auto& n) {  // the same at every step
     if (s.operand(n, 0).region == 0) n = s.broadcast(n, n.operand[0]);
     return -1;

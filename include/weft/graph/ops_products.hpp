@@ -2,14 +2,17 @@
 // ops_elementwise.hpp.
 #pragma once
 
+#include "weft/graph/attention_slots.hpp"
 #include "weft/graph/op_class.hpp"
 
 namespace weft {
 
-// (x, w, [addends]): the sum over the axes that the result has not, times node::scale, plus the
-// addends, through node::epilogue.
+// The sum over the axes that the result has not, times node::scale, plus the addends, through
+// node::epilogue.
 template <>
-struct op_entry<op::dot> : detail::operation_of_class<op_class::contraction, 2, 4> {
+struct op_entry<op::dot> : detail::operation_of_class<op_class::contraction> {
+  static constexpr slot slots[]{
+      written, {role::left}, {role::right}, optional(role::addend), optional(role::second_addend)};
   static constexpr unsigned flags = op_flag::expensive | op_flag::any_result;
   static constexpr axis_order order = axis_order::like_left_matrix;
   static constexpr double flops(const auto& g, const auto& n) {
@@ -31,27 +34,28 @@ struct op_entry<op::dot> : detail::operation_of_class<op_class::contraction, 2, 
   static constexpr void lower(auto& ctx, int id) { lower_dot(ctx, id); }
 };
 
-// See graph/attention.hpp for the operands, and kernels/attention.hpp for the formulas.
+// See attention_slots.hpp for the operands, and kernels/attention.hpp for the formulas.
 template <>
-struct op_entry<op::attention> : detail::operation_of_class<op_class::attention, 3, 11> {
+struct op_entry<op::attention> : detail::operation_of_class<op_class::attention> {
+  static constexpr auto& slots = attention_slots;
   static constexpr unsigned flags = op_flag::expensive;
   static constexpr double flops(const auto& g, const auto& n) { return attention_flops(g, n); }
   static constexpr void adjoint(auto& p) { p.add_attention_gradients(); }
-  static constexpr void lower(auto& ctx, int id) { lower_attention(ctx, id, id); }
+  static constexpr void lower(auto& ctx, int id) { lower_attention(ctx, id); }
 };
 template <>
-struct op_entry<op::attention_adjoint> : detail::operation_of_class<op_class::attention, 5, 13> {
+struct op_entry<op::attention_adjoint> : detail::operation_of_class<op_class::attention> {
+  static constexpr auto& slots = attention_adjoint_slots;
   using adjoint = no_adjoint;
   static constexpr unsigned flags = op_flag::expensive;
   static constexpr double flops(const auto& g, const auto& n) { return attention_flops(g, n); }
-  static constexpr void lower(auto& ctx, int id) {
-    lower_attention(ctx, id, ctx.g.nodes[id].operand[3]);
-  }
+  static constexpr void lower(auto& ctx, int id) { lower_attention(ctx, id); }
 };
 
-// (x, cosine, sine): see ops/rotate.hpp for the formula. Six operations a pair.
+// See ops/rotate.hpp for the formula. Six operations a pair.
 template <>
-struct op_entry<op::rotate> : detail::operation_of_class<op_class::rotation, 3> {
+struct op_entry<op::rotate> : detail::operation_of_class<op_class::rotation> {
+  static constexpr slot slots[]{written, {role::x}, {role::cosine}, {role::sine}};
   static constexpr axis_order order = axis_order::like_first;
   static constexpr double flops(const auto&, const auto& n) {
     return 3 * static_cast<double>(n.axes.extent());
@@ -59,9 +63,10 @@ struct op_entry<op::rotate> : detail::operation_of_class<op_class::rotation, 3> 
   static constexpr void adjoint(auto& p) { p.add_rotation_gradients(); }
   static constexpr void lower(auto& ctx, int id) { lower_rotation(ctx, id); }
 };
-// (x, g): for the cosine, or for the sine, as rotation_factor says.
+// For the cosine, or for the sine, as rotation_factor says.
 template <>
-struct op_entry<op::rotate_adjoint> : detail::operation_of_class<op_class::rotation, 2> {
+struct op_entry<op::rotate_adjoint> : detail::operation_of_class<op_class::rotation> {
+  static constexpr slot slots[]{written, {role::x}, {role::g}};
   using adjoint = no_adjoint;
   static constexpr double flops(const auto&, const auto& n) {
     return 3 * static_cast<double>(n.axes.extent());

@@ -31,25 +31,25 @@ struct op_entry<op::max> : reduction_operation {
 
 namespace detail {
 
-// (x, [mask]); node::scale multiplies x.
-template <op Adjoint, int Most>
-struct softmax_operation : rowwise_operation<1, Most> {
+// node::scale multiplies x.
+template <op Adjoint>
+struct softmax_operation : rowwise_operation {
   static constexpr double flops(const auto&, const auto& n) {
     return (5 + (n.scale != 1)) * static_cast<double>(n.axes.extent());
   }
   static constexpr void adjoint(auto& p) { p.add(0, p.rowwise(Adjoint, p.result())); }
 };
-// (y, g), y the result.
-template <int Most>
-struct softmax_adjoint_operation : rowwise_operation<2, Most> {
+// y is the result.
+struct softmax_adjoint_operation : rowwise_operation {
   using adjoint = no_adjoint;
   static constexpr double flops(const auto&, const auto& n) {
     return 4 * static_cast<double>(n.axes.extent());
   }
 };
-// (x, [gain], [bias], [addend]).
 template <op Adjoint, int Flops>
-struct normalize_operation : rowwise_operation<1, 4> {
+struct normalize_operation : rowwise_operation {
+  static constexpr slot slots[]{
+      written, {role::x}, optional(role::gain), optional(role::bias), optional(role::addend)};
   // x + addend is written into the result's row before gain and bias are read.
   static constexpr bool reads_before_writing(int operands, int operand) {
     return operands < 4 || operand == 0 || operand == 3;
@@ -59,10 +59,16 @@ struct normalize_operation : rowwise_operation<1, 4> {
   }
   static constexpr void adjoint(auto& p) { p.add(0, p.rowwise(Adjoint, p.x(0))); }
 };
-// (x, g, [gain], [addend]); with partial sums for the gradients of gain and bias, see
-// graph/partial_sums.hpp.
+// The partial sums are of the gradients of gain and bias, see graph/partial_sums.hpp.
 template <int Flops>
-struct normalize_adjoint_operation : rowwise_operation<2, 4> {
+struct normalize_adjoint_operation : rowwise_operation {
+  static constexpr slot slots[]{
+      written,
+      {role::x},
+      {role::g},
+      optional(role::gain),
+      optional(role::addend),
+      {.what = role::partial_sums, .is = presence::optional, .by = access::own}};
   using adjoint = no_adjoint;
   static constexpr double flops(const auto&, const auto& n) {
     const int sums = has_partial_sums(n) ? 3 : 0;
@@ -74,9 +80,13 @@ struct normalize_adjoint_operation : rowwise_operation<2, 4> {
 
 // Maximum, difference, exp, sum and quotient.
 template <>
-struct op_entry<op::softmax> : detail::softmax_operation<op::softmax_adjoint, 2> {};
+struct op_entry<op::softmax> : detail::softmax_operation<op::softmax_adjoint> {
+  static constexpr slot slots[]{written, {role::x}, optional(role::mask)};
+};
 template <>
-struct op_entry<op::log_softmax> : detail::softmax_operation<op::log_softmax_adjoint, 1> {};
+struct op_entry<op::log_softmax> : detail::softmax_operation<op::log_softmax_adjoint> {
+  static constexpr slot slots[]{written, {role::x}};
+};
 // Sum, difference, square, sum and product.
 template <>
 struct op_entry<op::normalize> : detail::normalize_operation<op::normalize_adjoint, 5> {};
@@ -84,10 +94,14 @@ struct op_entry<op::normalize> : detail::normalize_operation<op::normalize_adjoi
 template <>
 struct op_entry<op::rms_normalize> : detail::normalize_operation<op::rms_normalize_adjoint, 3> {};
 template <>
-struct op_entry<op::softmax_adjoint> : detail::softmax_adjoint_operation<2> {};
-// (y, g) or (y, g, indices), where g has one element a row, at the index.
+struct op_entry<op::softmax_adjoint> : detail::softmax_adjoint_operation {
+  static constexpr slot slots[]{written, {role::y}, {role::g}};
+};
+// With indices, g has one element a row, at the index.
 template <>
-struct op_entry<op::log_softmax_adjoint> : detail::softmax_adjoint_operation<3> {};
+struct op_entry<op::log_softmax_adjoint> : detail::softmax_adjoint_operation {
+  static constexpr slot slots[]{written, {role::y}, {role::g}, optional(role::indices)};
+};
 template <>
 struct op_entry<op::normalize_adjoint> : detail::normalize_adjoint_operation<9> {};
 template <>
@@ -97,7 +111,8 @@ namespace detail {
 
 // Each is the other's adjoint.
 template <op Adjoint>
-struct cumulative_operation : rowwise_operation<1, 1> {
+struct cumulative_operation : rowwise_operation {
+  static constexpr slot slots[]{written, {role::x}};
   static constexpr double flops(const auto&, const auto& n) {
     return static_cast<double>(n.axes.extent());
   }
@@ -114,7 +129,8 @@ struct op_entry<op::reverse_cumulative_sum> : detail::cumulative_operation<op::c
 
 // The indices of the greatest elements along ranked_axis, the greatest first, along selected_axis.
 template <>
-struct op_entry<op::top_k> : detail::operation_of_class<op_class::reduction, 1> {
+struct op_entry<op::top_k> : detail::operation_of_class<op_class::reduction> {
+  static constexpr slot slots[]{written, {role::x}};
   using adjoint = no_adjoint;
   static constexpr unsigned flags = op_flag::expensive;
   static constexpr axis_order order = axis_order::through_axis_change;
@@ -132,9 +148,10 @@ struct op_entry<op::top_k> : detail::operation_of_class<op_class::reduction, 1> 
   }
 };
 
-// (a normalization's adjoint): the sum of its partial sums, for the gain or for the bias.
+// Of a normalization's adjoint: the sum of its partial sums, for the gain or for the bias.
 template <>
-struct op_entry<op::norm_parameter_gradient> : detail::operation_of_class<op_class::reduction, 1> {
+struct op_entry<op::norm_parameter_gradient> : detail::operation_of_class<op_class::reduction> {
+  static constexpr slot slots[]{written, {role::x}};
   using adjoint = no_adjoint;
   static constexpr double flops(const auto& g, const auto& n) {
     return static_cast<double>(partial_count(g.nodes[n.operand[0]])) *

@@ -1,8 +1,8 @@
-// Partial sums over the rows of a normalisation's adjoint (x, g, gain, ...), for the gradients of
+// Partial sums over the rows of a normalization's adjoint, for the gradients of
 // gain and bias.
 //
 // The gradient of the gain is the sum over all rows of g * normalize(x), that of a bias the sum of
-// g (Ba et al. 2016, equation 4, differentiated). With with_partial_sums in its options, an adjoint
+// g (Ba et al. 2016, equation 4, differentiated). Asked for role::partial_sums, an adjoint
 // computes both in its pass over the rows and stores them after its result: one partial sum for
 // each rows_per_partial rows, regardless of the number of threads, those of the gain first.
 // norm_parameter_gradient adds them up: for the gain or for the bias, as norm_parameter says.
@@ -15,9 +15,8 @@
 
 namespace weft {
 
-inline constexpr std::uint8_t with_partial_sums = 1;
 constexpr bool has_partial_sums(const node& n) {
-  return is_adjoint_of_normalization(n.kind) && n.options == with_partial_sums;
+  return is_adjoint_of_normalization(n.kind) && has(n, role::partial_sums);
 }
 
 // The axes of a row, in the order of the result.

@@ -161,8 +161,8 @@ constexpr graph* graph_of(const fragment<T, S, Size>&) {
 
 }  // namespace detail
 
-// Appends node n with its operands; Out and S are the result's element type and axes. Gives a
-// fragment if no operand is in a graph.
+// Appends node n, whose optional operands are marked, with its operands; Out and S are the result's
+// element type and axes. Gives a fragment if no operand is in a graph.
 template <class Out, class S, expression... Xs>
 constexpr auto append(node n, const Xs&... operands) {
   n.type = dtype_of<Out>;

@@ -40,9 +40,11 @@
 // each summed over the loops in which the gradient has stride 0.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/graph/attention_slots.hpp"
 #include "weft/kernels/call.hpp"
 
 namespace weft::kernels {
@@ -62,28 +64,35 @@ struct attention_loops {
       : query(loops - 4), key(loops - 3), depth(loops - 2), value(loops - 1) {}
 };
 
+// The index of an operand in an attention_call: its slot of attention or of the adjoint, which are
+// the same.
+constexpr int attention_slot(role what) {
+  constexpr auto slots = [] {  // kernels look one up for each access
+    std::array<std::int8_t, role_count> of{};
+    for (std::size_t s = 0; s < attention_adjoint_slots.size(); ++s)
+      of[static_cast<std::size_t>(attention_adjoint_slots[s].what)] = static_cast<std::int8_t>(s);
+    return of;
+  }();
+  return slots[static_cast<std::size_t>(what)];
+}
+
 // Every operand has a stride for every loop, 0 where it is broadcast; heads that share a key
 // (grouped and multi-query attention) are a batch loop in which the key has stride 0. An operand
-// with null data is absent. No result overlaps an operand. Extents may be 0 and 1.
+// with null data is absent; an optional gradient is computed if it is there. No result overlaps an
+// operand. Extents may be 0 and 1. attention_slots.hpp says which loops an operand may have, and:
+//
+// relative      its stride in the key loop is that of distances
+// sink          takes a part of each query's weights (Xiao et al. 2024, section 3.3, equation 2)
+// offset        is added to visible.offset
+// begins        keys before this index are masked out
+// lengths       and so are keys from this index on
+// element_ids   strides only
+// statistics    may be absent in the forward kernel
+// gradients     one with stride 0 in a batch loop (the key of grouped heads) is the sum over it
 struct attention_call {
   int loops = 0;
   std::ptrdiff_t extent[max_loops]{};
-  operand query;        // [batch..., query, depth]
-  operand key;          // [batch..., key, depth]
-  operand value;        // [batch..., key, value]; it and the key may be bfloat16, but not for the
-                        // adjoint
-  operand mask;         // any of [batch..., query, key], boolean; absent: every key is visible
-  operand bias;         // any of [batch..., query, key]
-  operand relative;     // any of [batch..., query], distance; its stride in the key loop is that of
-                        // distances
-  operand sink;         // any of [batch..., query]: a score without a key, which takes a part of
-                        // each query's weights (Xiao et al. 2024, section 3.3, equation 2)
-  operand offset;       // any of [batch...], int32: added to visible.offset
-  operand begins;       // any of [batch..., query], int32: keys before this index are masked out
-  operand lengths;      // any of [batch..., query], int32: keys from this index on are masked out
-  operand element_ids;  // element ids of the weights: strides only, any of [batch..., query, key]
-  operand result;       // [batch..., query, value]
-  operand statistics;   // logsumexp, [batch..., query]; may be absent in the forward kernel
+  operand operands[attention_adjoint_slots.size()];
   double scale = 1;
   double soft_cap = 0;  // 0: none
   band visible;
@@ -92,18 +101,20 @@ struct attention_call {
   std::ptrdiff_t origin = 0;       // index in such a row of a key at the query's position
   dropout_params drop{};           // dropout of the weights
   random_state random;             // seed and step of the dropout
-  // Adjoint only. The gradients for query, key and value are required; one with stride 0 in a batch
-  // loop (the key of grouped heads) is the sum over that loop.
-  operand g;               // shape of the result
-  operand query_gradient;  // shapes of query, key and value
-  operand key_gradient;
-  operand value_gradient;
-  operand bias_gradient;         // shape of the bias; absent: not computed
-  operand relative_gradient;     // shape of the relative bias; absent: not computed
-  operand sink_gradient;         // shape of the sink; absent: not computed
-  std::byte* scratch = nullptr;  // at least attention_scratch_bytes(call), or
-                                 // attention_adjoint_scratch_bytes(call); aligned to 64
+  std::byte* scratch = nullptr;    // at least attention_scratch_bytes(call), or
+                                   // attention_adjoint_scratch_bytes(call); aligned to 64
   partition part;
+
+  constexpr operand& operator[](role what) { return operands[attention_slot(what)]; }
+  constexpr const operand& operator[](role what) const { return operands[attention_slot(what)]; }
 };
+
+// Calls f(slot, operand) for each gradient that is there.
+template <class F>
+constexpr void for_each_gradient(const attention_call& c, F f) {
+  for (std::size_t i = 0; i < attention_adjoint_slots.size(); ++i)
+    if (is_gradient(attention_adjoint_slots[i]) && c.operands[i].data != nullptr)
+      f(attention_adjoint_slots[i], c.operands[i]);
+}
 
 }  // namespace weft::kernels

@@ -61,7 +61,7 @@ struct attention_scratch {
     return static_cast<std::size_t>(c.extent[loop]);
   }
   static constexpr bool is_narrow(const attention_call& c) {
-    return c.key.type == dtype::bfloat16 || c.value.type == dtype::bfloat16;
+    return c[role::key].type == dtype::bfloat16 || c[role::value].type == dtype::bfloat16;
   }
   static constexpr std::size_t capacity(std::size_t query) {
     return round_up(std::min(query, attention_query_block), max_attention_tile);

@@ -12,7 +12,7 @@ inline constexpr int max_row_inputs = 4;
 
 // The number of inputs that a rowwise operation may have, optional ones included.
 constexpr int row_inputs(op kind) {
-  return info(kind).most_operands;
+  return most_operands(kind);
 }
 
 constexpr std::size_t packed_row_bytes(std::size_t length) {

@@ -22,7 +22,7 @@ constexpr std::uint64_t fingerprint_of(const graph& g) {
   const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
   for (int i = 0; i < g.count; ++i) {
     const node& n = g.nodes[i];
-    add(n.kind, n.type, n.operands, n.once, n.region, n.options, n.epilogue, bits(n.scale),
+    add(n.kind, n.type, n.operands, n.once, n.region, n.present, n.epilogue, bits(n.scale),
         bits(n.scalar), n.start, n.lowest, n.highest, n.origin, n.leaf);
     for (int o = 0; o < n.operands; ++o) add(n.operand[o]);
     for (int a = 0; a < n.axes.count; ++a) add(n.axes.at[a]->extent);

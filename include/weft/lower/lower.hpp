@@ -54,6 +54,7 @@ constexpr program program_of(const Tables& t, const program_counts& n) {
   };
   return {t,
           first(t.instructions, n.instructions),
+          first(t.operands, n.operands),
           first(t.inputs, n.inputs),
           first(t.parameters, n.parameters),
           first(t.states, n.states),
@@ -77,6 +78,7 @@ constexpr program program_of(const Tables& t, const program_counts& n) {
 template <program_counts N>
 struct program_tables : program_sizes {
   static_array<instruction, N.instructions> instructions;
+  static_array<operand_ref, N.operands> operands;
   static_array<input_ref, N.inputs> inputs;
   static_array<parameter_ref, N.parameters> parameters;
   static_array<state_ref, N.states> states;
@@ -88,7 +90,7 @@ struct program_tables : program_sizes {
   static_array<min_length, N.requirements> requirements;
   static_array<shift_ref, N.shifts> shifts;
   static_array<loop_ref, N.loops> loops;
-  static_array<attention_ref, N.attentions> attentions;
+  static_array<attention_attributes, N.attentions> attentions;
   static_array<kernels::fused_op, N.fused_ops> fused_ops;
   alignas(4) static_array<std::byte, N.constants> constants;
   static_array<char, N.text> text;
@@ -111,6 +113,7 @@ constexpr auto tables() {
   constexpr program_counts n = d.count;
   return program_tables<n>{d,
                            take<n.instructions>(d.instructions),
+                           take<n.operands>(d.operands),
                            take<n.inputs>(d.inputs),
                            take<n.parameters>(d.parameters),
                            take<n.states>(d.states),

@@ -20,7 +20,7 @@ constexpr bool is_same(const index_check& a, const index_check& b, int rank) {
 constexpr void check_indices(lowering& ctx, const node& n) {
   const bool is_within = n.kind == op::within;
   const axis_info* const axis = is_within ? bounding_axis(n) : indexed_axis(n);
-  const node* at = &ctx.g.nodes[n.operand[is_within ? 0 : place_of_indices(n)]];
+  const node* at = &ctx.g.nodes[find_operand(n, is_within ? role::x : role::indices)];
   index_check check{};
   axis_list used = at->axes;  // of the part, in the order of the input's axes
   bool whole = false;
@@ -60,7 +60,7 @@ constexpr void lower_interface(lowering& ctx) {
     }
   }
   for (int i = 0; i < ctx.g.count; ++i)
-    if (const node& n = ctx.g.nodes[i]; place_of_indices(n) >= 0 || n.kind == op::within)
+    if (const node& n = ctx.g.nodes[i]; has(n, role::indices) || n.kind == op::within)
       check_indices(ctx, n);
   for (int i = 0; i < ctx.g.parameter_count; ++i) {
     const axis_list& axes = ctx.g.nodes[ctx.g.parameters[i].node].axes;

@@ -67,7 +67,7 @@ constexpr void lower_indexed(lowering& ctx, instruction& s, int id, int table,
   s.axis_stride = ctx.p.of[table].stride[ctx.g.nodes[table].axes.find(axis)];
   ctx.add_all(s, id, loops);
   const node& n = ctx.g.nodes[id];
-  if (refuses_indices(n) && !is_part_of_input(ctx.g, n.operand[place_of_indices(n)]))
+  if (refuses_indices(n) && !is_part_of_input(ctx.g, find_operand(n, role::indices)))
     ctx.add_check(s, checked_as::index, axis);
 }
 

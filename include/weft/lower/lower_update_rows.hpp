@@ -40,9 +40,10 @@ constexpr host_scalar number_before_run(lowering& ctx, int id, const axis_list& 
 constexpr void require_room(lowering& ctx, int id) {
   const node& n = ctx.g.nodes[id];
   const auto at_the_same_places = [&](const node& m) {
-    return m.kind == op::update_rows && m.operands == n.operands && m.operand[2] == n.operand[2] &&
-           m.operand[3] == n.operand[3] && updated_axis(m) == updated_axis(n) &&
-           axis_of_rows(m) == axis_of_rows(n);
+    return m.kind == op::update_rows &&
+           find_operand(m, role::start) == find_operand(n, role::start) &&
+           find_operand(m, role::count) == find_operand(n, role::count) &&
+           updated_axis(m) == updated_axis(n) && axis_of_rows(m) == axis_of_rows(n);
   };
   for (int i = 0; i < id; ++i)
     if (at_the_same_places(ctx.g.nodes[i])) return;
@@ -83,8 +84,7 @@ constexpr void lower_update_rows(lowering& ctx, int id) {
   s.axis = ctx.extent(into);
   s.axis_stride = ctx.p.of[id].stride[n.axes.find(into)];
   s.over = 1u << n.axes.find(into);
-  ctx.add_operand(s, ctx.place(id, loops));
-  s.operand[0].stride[n.axes.find(into)] = s.axis_stride;
+  ctx.add_operand(s, ctx.place(id, loops)).stride[n.axes.find(into)] = s.axis_stride;
   for (int j = 1; j < n.operands; ++j) ctx.add_operand(s, ctx.place(n.operand[j], loops));
   require_room(ctx, id);
   for (int j = 2; j < n.operands; ++j)

@@ -85,6 +85,7 @@ struct lowering {
     s.run = k;
     s.kind = kind;
     s.node = id;
+    s.first_operand = d.count.operands;
     s.scale = 1;
     s.packed = not_packed;
     s.epilogue = op::copy;
@@ -108,7 +109,11 @@ struct lowering {
     s.check = add_check(check, axis);
   }
 
-  constexpr void add_operand(instruction& s, const operand_ref& r) { s.operand[s.operands++] = r; }
+  // To the instruction that was emitted last.
+  constexpr operand_ref& add_operand(instruction& s, const operand_ref& r) {
+    ++s.operands;
+    return d.operands[d.count.operands++] = r;
+  }
   // Adds node `id` as the result of loops over the axes, then its operands.
   constexpr void add_all(instruction& s, int id, const axis_list& loops) {
     add_operand(s, place(id, loops));

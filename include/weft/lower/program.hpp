@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "weft/graph/graph.hpp"
 #include "weft/graph/static_array.hpp"
@@ -55,15 +56,10 @@ struct operand_ref {
 
 inline constexpr std::int16_t current_step = -1;  // instead of a slot
 
-// Operands and attributes of an attention or its adjoint, see kernels/attention.hpp. The operands
-// have strides for the loops of the instruction.
-struct attention_ref {
-  operand_ref query, key, value, mask, bias, offset, begins, lengths, relative, sink, numbers;
-  operand_ref result, statistics;
-  operand_ref g, query_gradient, key_gradient, value_gradient, bias_gradient, relative_gradient,
-      sink_gradient;
-  bool has_mask, has_bias, has_offset, has_begins, has_lengths, has_relative, has_sink;
-  bool has_bias_gradient, has_relative_gradient, has_sink_gradient;
+inline constexpr operand_ref absent{block::none, 0, dtype::float32, 0, 0, {}, 0};
+
+// The attributes of an attention or its adjoint: see kernels::attention_call.
+struct attention_attributes {
   std::int64_t lowest, highest, length_more, distances, origin;
   kernels::dropout_params drop;
 };
@@ -74,9 +70,9 @@ struct instruction {
   op kind;
   std::int8_t loops;
   std::int8_t operands;
+  int first_operand;  // index in program::operands; they are in the order of the kernel's call
   unsigned over;
   extent_ref extent[max_rank];
-  operand_ref operand[kernels::max_operands];
   double scalar;
   double scale;
   op epilogue;
@@ -121,6 +117,15 @@ struct index_check {
   std::size_t first[max_rank];
   extent_ref extent[max_rank];
 };
+
+// The operands of an instruction, of which a call of its kernel has one each.
+template <class Tables>
+constexpr auto* operands_of(Tables& tables, const instruction& s) {
+  if constexpr (std::is_array_v<decltype(tables.operands)>)
+    return tables.operands + s.first_operand;
+  else
+    return tables.operands.begin() + s.first_operand;
+}
 
 namespace detail {
 
@@ -232,6 +237,7 @@ struct program_sizes {
 // A program as views of its tables, which outlive it.
 struct program : program_sizes {
   array_view<instruction> instructions;
+  array_view<operand_ref> operands;
   array_view<input_ref> inputs;
   array_view<parameter_ref> parameters;
   array_view<state_ref> states;
@@ -243,7 +249,7 @@ struct program : program_sizes {
   array_view<min_length> requirements;
   array_view<shift_ref> shifts;
   array_view<loop_ref> loops;  // in the order of their instructions
-  array_view<attention_ref> attentions;
+  array_view<attention_attributes> attentions;
   array_view<kernels::fused_op> fused_ops;
   array_view<std::byte> constants;
   std::string_view text;

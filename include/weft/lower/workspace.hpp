@@ -14,8 +14,9 @@ namespace weft::detail {
 
 constexpr std::size_t scratch_of(lowering& ctx, const instruction& s) {
   if (s.run != kernel::attention && s.run != kernel::attention_adjoint)
-    return kernels::scratch_bytes(call_at_bounds(s));
-  const kernels::attention_call c = call_at_bounds(s, ctx.d.attentions[s.attention]);
+    return kernels::scratch_bytes(call_at_bounds(ctx.d, s));
+  const kernels::attention_call c =
+      call_at_bounds(s, ctx.d.attentions[s.attention], operands_of(ctx.d, s));
   return s.run == kernel::attention ? kernels::attention_scratch_bytes(c)
                                     : kernels::attention_adjoint_scratch_bytes(c);
 }
@@ -44,8 +45,8 @@ constexpr void assign_packed_parameters(lowering& ctx) {
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     instruction& s = ctx.d.instructions[i];
     if (s.run != kernel::dot) continue;
-    const kernels::call c = call_at_bounds(s);
-    const operand_ref& columns = s.operand[kernels::rhs_operand(c)];
+    const kernels::call c = call_at_bounds(ctx.d, s);
+    const operand_ref& columns = operands_of(ctx.d, s)[kernels::rhs_operand(c)];
     bool pack =
         columns.where == block::parameters && columns.shift_count == 0 && kernels::can_be_packed(c);
     for (int l = 0; l < s.loops; ++l)
@@ -62,19 +63,18 @@ constexpr void assign_packed_parameters(lowering& ctx) {
   for (int p = 0; p < ctx.d.count.parameters; ++p) before += std::exchange(next[p], before);
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     instruction& s = ctx.d.instructions[i];
-    if (s.packed != not_packed)
-      s.packed += next[s.operand[kernels::rhs_operand(call_at_bounds(s))].leaf];
+    if (s.packed != not_packed) s.packed += next[rhs_of(ctx.d, s).leaf];
   }
 }
 
-// Whether operand `o` is a whole parameter [rows, columns], and its loops are, but for those that
-// it does not have, one along the rows and one along the columns. Returns their numbers, or -1.
+// Whether an operand is a whole parameter [rows, columns], and its loops are, but for those that it
+// does not have, one along the rows and one along the columns. Returns their numbers, or -1.
 struct loops_of_matrix {
   int rows = -1, columns = -1;
 };
-constexpr loops_of_matrix loops_of(const instruction& s, int o, const parameter_ref& p) {
+constexpr loops_of_matrix loops_of(const instruction& s, const operand_ref& r,
+                                   const parameter_ref& p) {
   loops_of_matrix found;
-  const operand_ref& r = s.operand[o];
   if (p.rank != 2 || p.extent[0] < 2 || p.extent[1] < 2 || r.offset != 0 || r.shift_count > 0)
     return found;
   const auto is = [&](int l, std::size_t stride, std::size_t extent) {
@@ -93,16 +93,18 @@ constexpr loops_of_matrix loops_of(const instruction& s, int o, const parameter_
   return found;
 }
 
-// Whether a contraction packs the parameter, its operand `o`, with its rows as columns.
-constexpr bool packs_rows(const instruction& s, int o, const parameter_ref& p) {
-  const loops_of_matrix l = loops_of(s, o, p);
-  return l.rows >= 0 && l.columns >= 0 && s.operand[0].stride[l.rows] != 0 &&
-         s.operand[0].stride[l.columns] == 0;
+// Whether a contraction packs the parameter, its operand `rhs`, with its rows as columns.
+constexpr bool packs_rows(const instruction& s, const operand_ref& result, const operand_ref& rhs,
+                          const parameter_ref& p) {
+  const loops_of_matrix l = loops_of(s, rhs, p);
+  return l.rows >= 0 && l.columns >= 0 && result.stride[l.rows] != 0 &&
+         result.stride[l.columns] == 0;
 }
 
 // Whether a gather reads rows of the whole parameter.
-constexpr bool gathers_rows(const instruction& s, const parameter_ref& p) {
-  const loops_of_matrix l = loops_of(s, 1, p);
+constexpr bool gathers_rows(const instruction& s, const operand_ref& table,
+                            const parameter_ref& p) {
+  const loops_of_matrix l = loops_of(s, table, p);
   return l.rows < 0 && l.columns >= 0 && s.axis.fixed() && s.axis.most == p.extent[0] &&
          s.axis_stride == static_cast<std::ptrdiff_t>(p.extent[1]);
 }
@@ -111,32 +113,24 @@ constexpr bool gathers_rows(const instruction& s, const parameter_ref& p) {
 constexpr void find_uses_of_parameters(lowering& ctx) {
   parameter_ref* const all = ctx.d.parameters;
   for (int i = 0; i < ctx.d.count.parameters; ++i) all[i].rows_packed_by = -1;
-  const auto is_parameter = [](const operand_ref& r) { return r.where == block::parameters; };
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     const instruction& s = ctx.d.instructions[i];
     if (s.packed == not_packed) continue;
-    const int o = kernels::rhs_operand(call_at_bounds(s));
-    parameter_ref& p = all[s.operand[o].leaf];
-    if (p.rows_packed_by < 0 && packs_rows(s, o, p)) p.rows_packed_by = i;
+    const operand_ref& rhs = rhs_of(ctx.d, s);
+    parameter_ref& p = all[rhs.leaf];
+    if (p.rows_packed_by < 0 && packs_rows(s, *operands_of(ctx.d, s), rhs, p)) p.rows_packed_by = i;
   }
-  const auto reads = [&](const operand_ref& r) {
-    if (is_parameter(r)) all[r.leaf].read_as_floats = true;
-  };
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     const instruction& s = ctx.d.instructions[i];
-    const int packed = s.packed == not_packed ? -1 : kernels::rhs_operand(call_at_bounds(s));
-    for (int o = 1; o < s.operands; ++o) {
-      const operand_ref& r = s.operand[o];
-      if (o == packed || !is_parameter(r)) continue;
+    const operand_ref* const operands = operands_of(ctx.d, s);
+    const operand_ref* const packed = s.packed == not_packed ? nullptr : &rhs_of(ctx.d, s);
+    for (int o = 0; o < s.operands; ++o) {
+      const operand_ref& r = operands[o];
+      if (r.where != block::parameters || &r == packed) continue;
       const bool of_packed = s.run == kernel::gather && o == 1 && all[r.leaf].rows_packed_by >= 0 &&
-                             gathers_rows(s, all[r.leaf]);
-      if (!of_packed) reads(r);
+                             gathers_rows(s, r, all[r.leaf]);
+      if (!of_packed) all[r.leaf].read_as_floats = true;
     }
-    if (s.run != kernel::attention && s.run != kernel::attention_adjoint) continue;
-    const attention_ref& a = ctx.d.attentions[s.attention];
-    for (const operand_ref* r : {&a.query, &a.key, &a.value, &a.mask, &a.bias, &a.offset, &a.begins,
-                                 &a.lengths, &a.relative, &a.sink, &a.g})
-      reads(*r);
   }
 }
 

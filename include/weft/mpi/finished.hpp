@@ -28,16 +28,7 @@ constexpr auto finished_by(const Tables& t) {
     int at = i;
     for (const loop_ref& l : t.loops)
       if (i >= l.first && i < l.last) at = l.last;
-    for (int o = 0; o < s.operands; ++o) touch(s.operand[o], at);
-    if (s.run != kernel::attention && s.run != kernel::attention_adjoint) continue;
-    const attention_ref& a = t.attentions[static_cast<std::size_t>(s.attention)];
-    touch(a.result, at);
-    touch(a.query_gradient, at);
-    touch(a.key_gradient, at);
-    touch(a.value_gradient, at);
-    if (a.has_bias_gradient) touch(a.bias_gradient, at);
-    if (a.has_relative_gradient) touch(a.relative_gradient, at);
-    if (a.has_sink_gradient) touch(a.sink_gradient, at);
+    for (int o = 0; o < s.operands; ++o) touch(operands_of(t, s)[o], at);
   }
   return last;
 }

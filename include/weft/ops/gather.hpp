@@ -57,19 +57,19 @@ constexpr rule rule_of_cross_entropy() {
   return rule::none;
 }
 
-// gather, with an option: refuses_outside, or 0 for one where an index that lies outside gives 0.
-template <std::uint16_t Option, class A, expression X, expression I>
+// gather; where it does not refuse an index that lies outside, that gives 0.
+template <bool Refuses, class A, expression X, expression I>
 constexpr auto gather_with(const X& table, const I& indices) {
   node n = make_node(op::gather, axes_of(shape<A>{}));
-  n.options = Option;
+  refuses_outside(n) = Refuses;
   return append<element_t<X>, united<shape_t<I>, without<shape_t<X>, shape<A>>>>(n, table, indices);
 }
 
-// segment_sum, with such an option: without it an element whose index lies outside is left out.
-template <std::uint16_t Option, class From, class To, expression X, expression I>
+// segment_sum; where it does not refuse an index that lies outside, its element is left out.
+template <bool Refuses, class From, class To, expression X, expression I>
 constexpr auto segment_sum_with(const X& x, const I& indices) {
   node n = make_node(op::scatter_add, axes_of(shape<To>{}));
-  n.options = Option;
+  refuses_outside(n) = Refuses;
   return append<float, replaced<shape_t<X>, From, shape<To>>>(n, x, indices);
 }
 
@@ -88,9 +88,9 @@ constexpr auto segment_sum_with(const X& x, const I& indices) {
 template <class A, expression X, expression I>
 constexpr auto gather(const X& table, const I& indices) {
   if constexpr (requires { indices.indices(); })  // nn::padded_positions
-    return detail::gather_with<refuses_outside, A>(table, indices.indices());
+    return detail::gather_with<true, A>(table, indices.indices());
   else
-    return detail::gather_with<refuses_outside, A>(table, indices);
+    return detail::gather_with<true, A>(table, indices);
 }
 template <class A, expression X, expression I>
 requires(detail::rule_of_gather<A, X, I>() != rule::none)
@@ -140,7 +140,7 @@ requires(detail::rule_of_top_k<A, K, X>() != rule::none)
 // where no index is t. It is gather's adjoint. Indices are checked as gather's are.
 template <class From, class To, expression X, expression I>
 constexpr auto segment_sum(const X& x, const I& indices) {
-  return detail::segment_sum_with<refuses_outside, From, To>(x, indices);
+  return detail::segment_sum_with<true, From, To>(x, indices);
 }
 template <class From, class To, expression X, expression I>
 requires(detail::rule_of_segment_sum<From, To, X, I>() != rule::none)

@@ -46,6 +46,7 @@ requires(detail::rule_of_write<A, P, X, R, I...>() ==
          rule::none) constexpr auto write(const X& buffer, const R& rows,
                                           const I&... at_and_count) {
   node n = make_node(op::update_rows, axes_of(shape<A, P>{}));
+  if constexpr (sizeof...(I) > 1) mark(n, role::count);
   return append<element_t<X>, shape_t<X>>(n, buffer, rows, at_and_count...);
 }
 template <class A, class P, expression X, expression R, expression... I>

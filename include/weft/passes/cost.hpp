@@ -34,8 +34,7 @@ constexpr double pairs_seen(const attention_axes& a, const node& n) {
     const std::int64_t last = highest >= keys - 1 - i ? keys - 1 : i + highest;
     const bool narrow = lowest > -keys && highest < keys;
     const std::int64_t most = narrow ? std::min(keys, highest - lowest + 1) : keys;
-    const std::int64_t seen =
-        find_option(n, attention_option::offset) >= 0 ? most : last - first + 1;
+    const std::int64_t seen = find_operand(n, role::offset) >= 0 ? most : last - first + 1;
     pairs += static_cast<double>(std::max<std::int64_t>(0, seen));
   }
   return pairs;
@@ -50,10 +49,8 @@ constexpr double attention_flops(const graph& g, const node& n) {
   const auto depth = static_cast<double>(a.depth->extent);
   const auto value = static_cast<double>(a.value->extent);
   double each = n.kind == op::attention ? 2 * (depth + value) + 5 : 2 * (3 * depth + 2 * value) + 5;
-  for (const auto what :
-       {attention_option::bias, attention_option::relative, attention_option::dropout,
-        attention_option::bias_gradient, attention_option::relative_gradient})
-    each += has_option(n, what);
+  for_each_operand(n, [&](const slot& s, int) { each += s.flops_per_pair; });
+  for_each_result(n, [&](const slot& s) { each += s.flops_per_pair; });
   return static_cast<double>(a.batch.extent()) * detail::pairs_seen(a, n) * each;
 }
 
@@ -94,10 +91,7 @@ constexpr operation_cost cost_of(const graph& g, int i) {
   for (int j = 0; j < n.operands; ++j)
     if (const node& from = g.nodes[n.operand[j]]; !from.fused && from.kind != op::element_ids)
       c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(from);
-  if (n.kind == op::attention_adjoint) {  // its results are as large as these
-    const attention_parts parts = parts_of(n);
-    for (int j = 0; j < parts.count; ++j) c.bytes += size_of(g.nodes[parts.of[j]]);
-  }
+  for_each_gradient(n, [&](const slot&, int of) { c.bytes += size_of(g.nodes[of]); });
   if (n.kind == op::yield || n.kind == op::scan_collect)  // a value is copied
     c.bytes = 2 * size_of(g.nodes[n.operand[n.operands - 1]]);
   c.flops *= times;

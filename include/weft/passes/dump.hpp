@@ -90,7 +90,6 @@ constexpr void write_attributes(Out& out, const node& n) {
   integer("lowest", n.lowest, plain.lowest);
   integer("highest", n.highest, plain.highest);
   integer("origin", n.origin, plain.origin);
-  integer("options", n.options, plain.options);
   if (n.epilogue != plain.epilogue) out << " then " << name_of(n.epilogue);
 }
 
@@ -108,9 +107,16 @@ constexpr void write_graph(Out& out, const graph_parts& g) {
     if (n.kind == op::input) out << " " << name(g.inputs[n.leaf].name);
     if (n.kind == op::parameter) out << " " << name(g.parameters[n.leaf].name);
     if (n.kind == op::state) out << " " << name(g.states[n.leaf].name);
-    for (int j = 0; j < n.operands; ++j)
-      out << (j > 0 ? ", %" : "(%"), write_integer(out, n.operand[j]);
-    if (n.operands > 0) out << ")";
+    int written = 0;
+    for_each_operand(n, [&](const slot& s, int id) {
+      out << (written++ > 0 ? ", " : "(");
+      if (s.is == presence::optional) out << name_of(s.what) << " ";
+      out << "%", write_integer(out, id);
+    });
+    if (written > 0) out << ")";
+    for_each_result(n, [&](const slot& s) {
+      if (s.is == presence::optional) out << " and " << name_of(s.what);
+    });
     write_attributes(out, n);
     if (n.region != 0) out << " in scan ", write_integer(out, n.region);
     if (n.once) out << " once";

@@ -159,7 +159,7 @@ class fuser {
 
   static constexpr bool add(node& dot, int addend) {
     if (dot.operands == 2 + max_addends) return false;
-    dot.operand[dot.operands++] = addend;
+    add_operand(dot, dot.operands == 2 ? role::addend : role::second_addend, addend);
     return true;
   }
 

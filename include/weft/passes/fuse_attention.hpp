@@ -49,25 +49,26 @@ class attention_fuser {
     band_highest(n) = f.highest;
     length_more(n) = f.length_more;
     relative_origin(n) = f.origin;
-    for (const int id : {f.query, f.key, f.value}) n.operand[n.operands++] = to[id];
+    add_operand(n, role::query, to[f.query]);
+    add_operand(n, role::key, to[f.key]);
+    add_operand(n, role::value, to[f.value]);
     if (f.mask_count > 0) {
       int all = to[f.masks[0]];
       for (int i = 1; i < f.mask_count; ++i) all = joined(h, op::logical_and, all, to[f.masks[i]]);
-      add_option(n, attention_option::mask, all);
+      add_operand(n, role::mask, all);
     }
     if (f.bias_count > 0) {
       int all = scaled(h, f.biases[0], to);
       for (int i = 1; i < f.bias_count; ++i)
         all = joined(h, op::add, all, scaled(h, f.biases[i], to));
-      add_option(n, attention_option::bias, all);
+      add_operand(n, role::bias, all);
     }
-    if (f.offset >= 0) add_option(n, attention_option::offset, to[f.offset]);
-    if (f.begins >= 0)
-      add_option(n, attention_option::begins, shifted(h, to[f.begins], f.begin_more));
-    if (f.lengths >= 0) add_option(n, attention_option::lengths, to[f.lengths]);
-    if (f.relative.node >= 0) add_option(n, attention_option::relative, scaled(h, f.relative, to));
-    if (f.sink >= 0) add_option(n, attention_option::sink, to[f.sink]);
-    if (f.numbers >= 0) add_option(n, attention_option::dropout, to[f.numbers]);
+    if (f.offset >= 0) add_operand(n, role::offset, to[f.offset]);
+    if (f.begins >= 0) add_operand(n, role::begins, shifted(h, to[f.begins], f.begin_more));
+    if (f.lengths >= 0) add_operand(n, role::lengths, to[f.lengths]);
+    if (f.relative.node >= 0) add_operand(n, role::relative, scaled(h, f.relative, to));
+    if (f.sink >= 0) add_operand(n, role::sink, to[f.sink]);
+    if (f.element_ids >= 0) add_operand(n, role::element_ids, to[f.element_ids]);
     return n;
   }
   constexpr int scaled(graph& h, const attention_match::addend& a, const int* to) {

@@ -73,7 +73,7 @@ class norm_parameter_gradient_fuser {
       if (moved_[i]) continue;
       node n = h_.nodes[i];
       const bool sums = wants_parameter_gradients(i);
-      if (sums) n.options = with_partial_sums;
+      if (sums) mark(n, role::partial_sums);
       for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
       to[i] = to_graph.emit(n);
       if (!sums) continue;
@@ -84,7 +84,7 @@ class norm_parameter_gradient_fuser {
         node s = make_node(op::norm_parameter_gradient);
         s.axes = h_.nodes[sum].axes;
         norm_parameter(s) = which;
-        push_operand(s, to[i]);
+        add_operand(s, role::x, to[i]);
         to[sum] = to_graph.emit(s);
       }
     }

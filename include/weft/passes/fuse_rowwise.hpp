@@ -17,10 +17,6 @@ constexpr bool as_operand(const graph& h, const node& n, int j) {
   return h.nodes[n.operand[j]].axes == n.axes;
 }
 
-constexpr void push_operand(node& n, int id) {
-  n.operand[n.operands++] = id;
-}
-
 // normalize(x) * gain becomes normalize(x, gain), and normalize(x, gain) + bias becomes
 // normalize(x, gain, bias). Normalize is operand j of n and must have no other user.
 constexpr bool fold_affine(const graph& h, node& n, int j) {
@@ -28,7 +24,7 @@ constexpr bool fold_affine(const graph& h, node& n, int j) {
   const bool gain = n.kind == op::multiply && normal.operands == 1;
   const bool bias = n.kind == op::add && normal.operands == 2;
   if (!is_normalization(normal.kind) || !(gain || bias) || !(normal.axes == n.axes)) return false;
-  push_operand(normal, n.operand[1 - j]);
+  add_operand(normal, gain ? role::gain : role::bias, n.operand[1 - j]);
   n = normal;
   return true;
 }
@@ -41,7 +37,7 @@ constexpr void fold_residual_sum(const graph& h, node& n, const int* uses) {
   const int whole = as_operand(h, sum, 0) ? 0 : 1;
   if (!as_operand(h, sum, whole)) return;
   n.operand[0] = sum.operand[whole];
-  push_operand(n, sum.operand[1 - whole]);
+  add_operand(n, role::addend, sum.operand[1 - whole]);
 }
 
 // normalize_adjoint(x, g, gain) + y becomes normalize_adjoint(x, g, gain, y). The adjoint is
@@ -51,7 +47,7 @@ constexpr bool fold_residual(const graph& h, node& n, int j) {
   if (n.kind != op::add || !is_adjoint_of_normalization(adjoint.kind) || adjoint.operands != 3 ||
       !(adjoint.axes == n.axes))
     return false;
-  push_operand(adjoint, n.operand[1 - j]);
+  add_operand(adjoint, role::addend, n.operand[1 - j]);
   n = adjoint;
   return true;
 }
@@ -65,7 +61,7 @@ constexpr void fold_gain(const graph& h, node& n) {
   const int g = h.nodes[product.operand[0]].axes == n.axes ? 0 : 1;
   if (!as_operand(h, product, g)) return;
   n.operand[1] = product.operand[g];
-  push_operand(n, product.operand[1 - g]);
+  add_operand(n, role::gain, product.operand[1 - g]);
 }
 
 // log_softmax_adjoint(y, scatter_add(v, indices)) with one value per row, as in the gradient of
@@ -80,7 +76,7 @@ constexpr void fold_one_hot(const graph& h, node& n) {
                           rows.count + 1 == n.axes.count;
   if (!row_by_row) return;
   n.operand[1] = scattered.operand[0];
-  push_operand(n, scattered.operand[1]);
+  add_operand(n, role::indices, scattered.operand[1]);
 }
 
 // softmax(where(mask, x * scale, -infinity)) becomes softmax(x, mask) with that scale.
@@ -90,7 +86,7 @@ constexpr void fold_mask(const graph& h, node& n, double (*factor)(const graph&,
   if (masked.kind == op::where && as_operand(h, masked, 1) &&
       is_constant(h, masked.operand[2], -std::numeric_limits<double>::infinity())) {
     n.operand[0] = masked.operand[1];
-    push_operand(n, masked.operand[0]);
+    add_operand(n, role::mask, masked.operand[0]);
   }
   const node& scaled = h.nodes[n.operand[0]];
   const double by = factor(h, scaled);
@@ -107,7 +103,7 @@ constexpr void fold_multiply(const graph& h, node& n) {
       !same_schedule(product, n))
     return;
   n.operand[0] = product.operand[0];
-  push_operand(n, product.operand[1]);
+  add_operand(n, role::factor, product.operand[1]);
 }
 
 }  // namespace weft::detail

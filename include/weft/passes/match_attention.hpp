@@ -34,7 +34,7 @@ struct attention_match {
   int mask_count = 0;
   addend relative{-1, 1};  // a table indexed by distance
   int sink = -1;           // a score without a key
-  int numbers = -1;        // element ids of a dropout
+  int element_ids = -1;    // of a dropout
   std::int64_t origin = 0;
 };
 
@@ -50,15 +50,15 @@ class attention_matcher {
   // Whether n is the dot of a softmax over keys, or its dropout, with values; then fills f.
   constexpr bool match(const node& n, attention_match& f) const {
     for (int weights = 0; weights < 2; ++weights) {
-      int id = n.operand[weights], numbers = -1;
+      int id = n.operand[weights], element_ids = -1;
       if (at(id).kind == op::dropout && only_here(id)) {
-        numbers = at(id).operand[1];
+        element_ids = at(id).operand[1];
         id = at(id).operand[0];
       }
       f = {};
       const int scores = match_softmax(id, f);
       if (scores < 0) continue;
-      f.numbers = numbers;
+      f.element_ids = element_ids;
       f.value = n.operand[1 - weights];
       if (match_scores(scores, n.region, f) && find_axes(n, at(id), f) && split_conjunctions(f)) {
         match_positions(f);

@@ -21,7 +21,15 @@ constexpr std::size_t align(std::size_t bytes) {
 
 // The memory segments of a run. Gradients have the same offsets as their parameters. Element ids
 // (`numbers`) have no memory, only strides: an element's value is the sum of i * stride.
-enum class block : std::uint8_t { workspace, parameters, gradients, constants, input, numbers };
+enum class block : std::uint8_t {
+  workspace,
+  parameters,
+  gradients,
+  constants,
+  input,
+  numbers,
+  none  // of an operand that is not there
+};
 
 // A run-time part of an offset: the length of an axis times a stride, in elements.
 struct shift {
@@ -80,9 +88,10 @@ constexpr std::size_t statistics_offset(const node& attention) {
   return align(bytes_of(attention));
 }
 constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int64_t part) {
-  const attention_parts parts = parts_of(adjoint);
   std::size_t offset = 0;
-  for (int j = 0; j < part; ++j) offset += align(bytes_of(g.nodes[parts.of[j]]));
+  for_each_gradient(adjoint, [&](const slot&, int of) {
+    if (part-- > 0) offset += align(bytes_of(g.nodes[of]));
+  });
   return offset;
 }
 // The byte offset of the partial row sums in the buffer of a normalisation's adjoint: for the
@@ -94,7 +103,7 @@ constexpr std::size_t partial_sums_offset(const node& adjoint, std::int64_t whic
 // Bytes of the node's buffer, for all its results.
 constexpr std::size_t memory_of(const graph& g, const node& n) {
   if (n.kind == op::attention) return statistics_offset(n) + 4 * attention_rows(n).extent();
-  if (n.kind == op::attention_adjoint) return part_offset(g, n, parts_of(n).count);
+  if (n.kind == op::attention_adjoint) return part_offset(g, n, n.operands);
   if (has_partial_sums(n)) return partial_sums_offset(n, 2);
   return bytes_of(n);
 }

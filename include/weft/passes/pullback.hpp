@@ -72,29 +72,22 @@ class pullback {
     a.kind = op::attention_adjoint;
     a.axes = {};
     a.operands = 0;
-    const auto take = [&](int id) { a.operand[a.operands++] = id; };
-    const int y = result();
-    for (int j = 0; j < 3; ++j) take(x(j));
-    take(y);
-    take(gradient_);
-    for (int j = 3; j < n_.operands; ++j) take(x(j));
-    attention_parts parts{3, {n_.operand[0], n_.operand[1], n_.operand[2]}};
-    const auto ask_for = [&](attention_option gradient, attention_option option) {
-      const int of = find_option(n_, option);
-      if (of < 0 || !d_.depends_[of]) return;
-      a.options = static_cast<std::uint16_t>(a.options | bit_of(gradient));
-      parts.of[parts.count++] = of;
-    };
-    ask_for(attention_option::bias_gradient, attention_option::bias);
-    ask_for(attention_option::relative_gradient, attention_option::relative);
-    ask_for(attention_option::sink_gradient, attention_option::sink);
+    a.present = 0;
+    add_operand(a, role::result, result());
+    for_each_operand(n_, [&](const slot& s, int id) { add_operand(a, s.what, d_.value(id)); });
+    add_operand(a, role::g, gradient_);
+    for (const slot& s : attention_adjoint_slots)
+      if (s.is == presence::optional && is_gradient(s))
+        if (const int of = find_operand(n_, s.gradient_of); of >= 0 && d_.depends_[of])
+          mark(a, s.what);
     const int all = d_.g_.emit(a);
-    for (int j = 0; j < parts.count; ++j) {
-      if (!d_.depends_[parts.of[j]]) continue;
+    int j = 0;
+    for_each_gradient(a, [&](const slot& s, int /*of*/) {
       node p = make_node(op::get_result);
-      result_index(p) = j;
-      d_.accumulate(parts.of[j], emit(p, d_.g_.nodes[parts.of[j]].axes, all));
-    }
+      result_index(p) = j++;
+      const int of = find_operand(n_, s.gradient_of);
+      if (d_.depends_[of]) d_.accumulate(of, emit(p, d_.g_.nodes[of].axes, all));
+    });
   }
 
   // The gradient for x is rotated by the negated angles.

@@ -13,12 +13,12 @@ constexpr graph read_narrow_keys(graph g) {
   for (int i = 0; i < g.count; ++i) {
     node& n = g.nodes[i];
     if (n.kind != op::attention) continue;
-    for (int j = 1; j < 3; ++j) {
-      const node& from = g.nodes[n.operand[j]];
-      if (from.kind == op::cast && g.nodes[from.operand[0]].type == dtype::bfloat16 &&
+    for_each_operand(n, [&](const slot& s, int& id) {
+      const node& from = g.nodes[id];
+      if (s.narrow && from.kind == op::cast && g.nodes[from.operand[0]].type == dtype::bfloat16 &&
           g.nodes[from.operand[0]].axes == from.axes)
-        n.operand[j] = from.operand[0];
-    }
+        id = from.operand[0];
+    });
   }
   return eliminate_dead_code(g);
 }

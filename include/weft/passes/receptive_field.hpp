@@ -173,13 +173,14 @@ class receptive_field_finder {
 
   constexpr receptive_field attended(const node& n) const {
     const attention_axes axes = attention_axes_of(g_, n);
-    const receptive_field seen = both(of_[n.operand[1]], of_[n.operand[2]]);
-    receptive_field seeing = of_[n.operand[0]];
-    for (int j = 3; j < n.operands; ++j)  // its options: masks, biases, limits, a sink
-      seeing = both(seeing, of_[n.operand[j]]);
+    receptive_field seen{}, seeing{};  // of keys and values; of what each query has
+    for_each_operand(n, [&](const slot& s, int id) {
+      receptive_field& r = s.what == role::key || s.what == role::value ? seen : seeing;
+      r = both(r, of_[id]);
+    });
     if (!is_position(axes.key)) return both(seeing, seen);
     // An offset is known only at run time.
-    const bool banded = is_position(axes.query) && find_option(n, attention_option::offset) < 0;
+    const bool banded = is_position(axes.query) && find_operand(n, role::offset) < 0;
     const auto within = [&](std::int64_t distance, double far) {
       return banded ? std::clamp(static_cast<double>(distance), -whole_, whole_) : far;
     };

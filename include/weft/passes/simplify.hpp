@@ -18,7 +18,7 @@ constexpr bool same_node(const node& a, const node& b) {
   if (a.kind != b.kind || a.region != b.region || a.type != b.type || a.operands != b.operands ||
       a.start != b.start ||
       std::bit_cast<std::uint64_t>(a.scalar) != std::bit_cast<std::uint64_t>(b.scalar) ||
-      a.scale != b.scale || a.epilogue != b.epilogue || a.options != b.options ||
+      a.scale != b.scale || a.epilogue != b.epilogue || a.present != b.present ||
       a.lowest != b.lowest || a.highest != b.highest || a.origin != b.origin)
     return false;
   for (int i = 0; i < a.operands; ++i)

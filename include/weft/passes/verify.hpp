@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/ops.hpp"
 #include "weft/graph/scan.hpp"
@@ -25,8 +26,7 @@ class verifier {
   constexpr std::string_view fault(int i) const {
     const node& n = g_.nodes[i];
     const auto& of = info(n.kind);
-    if (n.operands < of.least_operands || n.operands > of.most_operands)
-      return "the number of operands";
+    if (n.operands != count_of_slots(n)) return "the number of operands";
     for (int j = 0; j < n.operands; ++j)
       if (n.operand[j] < 0 || n.operand[j] >= i) return "an operand that does not come before it";
     for (int a = 0; a < n.axes.count; ++a)
@@ -39,6 +39,7 @@ class verifier {
       return "axes that are not its operand's";
     if (n.kind == op::sum || n.kind == op::max) return fault_of_reduction(n);
     if (of.in == op_class::contraction) return fault_of_contraction(n);
+    if (of.in == op_class::attention) return fault_of_attention(n);
     return {};
   }
   constexpr std::string_view fault_of_body(int i) const {
@@ -53,6 +54,12 @@ class verifier {
  private:
   constexpr const axis_list& axes(const node& n, int j) const {
     return g_.nodes[n.operand[j]].axes;
+  }
+  // The operands that a node has by its slots.
+  constexpr int count_of_slots(const node& n) const {
+    int count = 0;
+    for_each_operand(n, [&](const slot&, int) { ++count; });
+    return n.operands <= most_operands(n.kind) ? count : -1;
   }
   constexpr dtype type(const node& n, int j) const { return g_.nodes[n.operand[j]].type; }
 
@@ -139,6 +146,23 @@ class verifier {
     for (int j = 2; j < n.operands; ++j)
       if (!is_subset(axes(n, j), n.axes)) return "an addend with axes that it has not";
     return {};
+  }
+
+  // Each operand has the elements and no axes but those that its slot says.
+  constexpr std::string_view fault_of_attention(const node& n) const {
+    std::string_view fault;
+    const attention_axes all = attention_axes_of(g_, n);
+    for_each_operand(n, [&](const slot& s, int id) {
+      const node& x = g_.nodes[id];
+      axis_list may = s.loops & over::batch ? all.batch : axis_list{};
+      for (unsigned loop = over::query; loop <= over::distance; loop *= 2)
+        if (const axis_info* const axis = axis_of(all, s.loops & loop)) may.push(axis);
+      if (!is_subset(x.axes, may)) fault = "an operand with axes that its role has not";
+      const bool narrow = s.narrow && x.type == dtype::bfloat16;
+      if (s.by == access::reads && x.type != s.type && !narrow)
+        fault = "an operand with elements that its role has not";
+    });
+    return fault;
   }
 
   const graph& g_;
