@@ -80,7 +80,7 @@ struct test_graph {
   }
   weft::name_ref name(std::string_view s) {
     const weft::name_ref r{g->text_size, static_cast<int>(s.size())};
-    std::copy(s.begin(), s.end(), g->text + r.begin);
+    std::copy(s.begin(), s.end(), g->own_text + r.begin);
     g->text_size += r.size;
     return r;
   }

@@ -61,12 +61,13 @@ constexpr std::array<slot, Count> attention_slots() {
   std::array<slot, Count> slots{};
   for (std::size_t i = 0; i < Count; ++i) {
     slots[i] = all[i];
-    for (const slot& of : all)
-      if (is_gradient(all[i]) && of.what == all[i].gradient_of) {
-        slots[i].is = of.is;
-        slots[i].loops = of.loops;
-        slots[i].flops_per_pair = of.flops_per_pair;
-      }
+    if (!is_gradient(all[i])) continue;
+    int of = 0;
+    while (all[of].what != all[i].gradient_of) ++of;
+    slots[i].slot_of_it = of;
+    slots[i].is = all[of].is;
+    slots[i].loops = all[of].loops;
+    slots[i].flops_per_pair = all[of].flops_per_pair;
   }
   return slots;
 }

@@ -32,6 +32,7 @@ struct graph_parts {
   model_fault fault;
   name_ref fault_name;
 
+  // A graph that has its names from this one.
   constexpr graph unpack() const {
     graph g;
     g.rejected = rejected;
@@ -44,7 +45,8 @@ struct graph_parts {
     detail::fill(g.outputs, g.output_count, outputs);
     detail::fill(g.rules, g.rule_count, rules);
     detail::fill(g.regions, g.region_count, regions);
-    detail::fill(g.text.at, g.text_size, text);
+    g.text_of_another = text.first;
+    g.text_size = static_cast<int>(text.count);
     return g;
   }
 };
@@ -109,7 +111,7 @@ constexpr auto compact() {
       take<g.output_count>(g.outputs),
       take<g.rule_count>(g.rules),
       take<g.region_count>(g.regions),
-      take<g.text_size>(g.text.at),
+      take<g.text_size>(g.text()),
       g.rejected,
       g.fault,
       g.fault_name};

@@ -15,7 +15,6 @@
 #include "weft/graph/op.hpp"
 #include "weft/graph/ops.hpp"
 #include "weft/graph/reject.hpp"
-#include "weft/graph/static_array.hpp"
 
 namespace weft {
 
@@ -94,7 +93,10 @@ struct graph {
   region regions[max_regions]{};
   int region_count = 0;
   int open_region = 0;  // the region of the scan that is being traced; 0: none
-  static_array<char, max_text> text;
+  // All names: those of the graph that this one was made from, which outlives it, or, if that is
+  // null, its own. Passes would copy them else, which takes a compiler long.
+  const char* text_of_another = nullptr;
+  char own_text[max_text]{};
   int text_size = 0;
   // The model is refused: the graph is empty, and what is derived from it compiles without further
   // messages.
@@ -103,8 +105,9 @@ struct graph {
   model_fault fault = model_fault::none;
   name_ref fault_name{};
 
+  constexpr const char* text() const { return text_of_another ? text_of_another : own_text; }
   constexpr std::string_view name(name_ref r) const {
-    return {text.at + r.begin, static_cast<std::size_t>(r.size)};
+    return {text() + r.begin, static_cast<std::size_t>(r.size)};
   }
   constexpr name_ref intern(std::string_view s);
   // Records an error; the first one is kept. What follows is of no use, but has to be possible.
@@ -123,8 +126,12 @@ constexpr name_ref graph::intern(std::string_view s) {
     refuse(model_fault::names);
     return {};
   }
+  if (text_of_another && !s.empty()) {
+    for (int i = 0; i < text_size; ++i) own_text[i] = text_of_another[i];
+    text_of_another = nullptr;
+  }
   const name_ref r{text_size, static_cast<int>(s.size())};
-  for (const char c : s) text.at[text_size++] = c;
+  for (const char c : s) own_text[text_size++] = c;
   return r;
 }
 

@@ -30,8 +30,9 @@ constexpr bool has_slot(const node& n, int s) {
 // The number of the slot of a role; -1: the operation has none.
 constexpr int slot_of(op kind, role what) {
   const auto& of = info(kind);
+  const slot* const slots = of.slots;
   for (int s = 0; s < of.slot_count; ++s)
-    if (of.slots[s].what == what) return s;
+    if (slots[s].what == what) return s;
   return -1;
 }
 constexpr bool has(const node& n, role what) {
@@ -42,21 +43,23 @@ constexpr bool has(const node& n, role what) {
 // Calls f(slot, id) for each operand, in their order.
 template <class F>
 constexpr void for_each_operand(any_node auto& n, F f) {
-  const auto& of = info(n.kind);
-  int j = 0;
-  for (int s = 0; s < of.slot_count; ++s) {
-    const slot& here = of.slots[s];
-    if (!is_operand(here) || !has_slot(n, s)) continue;
-    f(here, n.operand[j++]);
-    while (here.is == presence::repeated && j < n.operands) f(here, n.operand[j++]);
+  const slot* here = info(n.kind).slots;
+  std::uint32_t present = n.present;
+  for (int j = 0; j < n.operands; ++here, present >>= 1) {
+    if (here->by > access::strides) continue;
+    if (here->is == presence::optional && (present & 1) == 0) continue;
+    f(*here, n.operand[j++]);
+    while (here->is == presence::repeated && j < n.operands) f(*here, n.operand[j++]);
   }
 }
 // The id of the operand in a role; -1: it is not there.
 constexpr int find_operand(const node& n, role what) {
-  const auto& of = info(n.kind);
-  for (int s = 0, j = 0; s < of.slot_count; ++s) {
-    if (!is_operand(of.slots[s]) || !has_slot(n, s)) continue;
-    if (of.slots[s].what == what) return n.operand[j];
+  const slot* here = info(n.kind).slots;
+  std::uint32_t present = n.present;
+  for (int j = 0; j < n.operands; ++here, present >>= 1) {
+    if (here->by > access::strides) continue;
+    if (here->is == presence::optional && (present & 1) == 0) continue;
+    if (here->what == what) return n.operand[j];
     ++j;
   }
   return -1;
@@ -87,10 +90,15 @@ constexpr void for_each_result(const node& n, F f) {
 // it is the gradient for, whose axes it has. op::get_result 0, 1, 2, ... are views of them.
 template <class F>
 constexpr void for_each_gradient(const node& adjoint, F f) {
-  if (info(adjoint.kind).in != op_class::attention) return;
-  for_each_result(adjoint, [&](const slot& s) {
-    if (is_gradient(s)) f(s, find_operand(adjoint, s.gradient_of));
-  });
+  const auto& of = info(adjoint.kind);
+  if (of.in != op_class::attention) return;
+  int id[max_slots]{};  // of the operand in each slot
+  for (int s = 0, j = 0; s < of.slot_count; ++s) {
+    const slot& here = of.slots[s];
+    if (here.is == presence::optional && (adjoint.present >> s & 1) == 0) continue;
+    if (here.by <= access::strides) id[s] = adjoint.operand[j++];
+    if (here.gradient_of != role::result) f(here, id[here.slot_of_it]);
+  }
 }
 
 }  // namespace weft

@@ -90,7 +90,7 @@ enum class presence : std::uint8_t {
   repeated  // the last operand: once and more often
 };
 
-// How an instruction accesses an operand.
+// How an instruction accesses an operand; the first two are of operands of the node.
 enum class access : std::uint8_t {
   reads,
   strides,   // element ids: they are computed, and have no memory
@@ -108,14 +108,15 @@ struct slot {
   unsigned loops = 0;
   dtype type = dtype::float32;
   bool narrow = false;
-  // Of a gradient: that of which role. It has its axes and is there if it was asked for.
+  // Of a gradient: the role that it is the gradient for, whose axes it has, and its slot.
   role gradient_of = role::result;
+  int slot_of_it = 0;
   // Attention: floating-point operations for each pair of a query and a key.
   int flops_per_pair = 0;
 };
 
 constexpr bool is_operand(const slot& s) {
-  return s.by == access::reads || s.by == access::strides;
+  return s.by <= access::strides;
 }
 constexpr bool is_gradient(const slot& s) {
   return s.gradient_of != role::result;

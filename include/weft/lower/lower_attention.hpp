@@ -46,16 +46,15 @@ class attention_lowering {
   // value axis may be the same.
   constexpr operand_ref in_loops(const slot& s, operand_ref r, const axis_list& has,
                                  const std::ptrdiff_t* stride) const {
-    const int last = axes_.batch.count;  // then those of query, key, depth and value
-    const auto is = [&](int a, unsigned loop) {
-      return (s.loops & loop) != 0 && has.at[a] == axis_of(axes_, loop);
-    };
+    const int batch = axes_.batch.count;
+    const axis_info* const last[]{axis_of(axes_, s.loops & over::query),
+                                  axis_of(axes_, s.loops & (over::key | over::distance)),
+                                  axis_of(axes_, s.loops & over::depth),
+                                  axis_of(axes_, s.loops & over::value)};
     for (int a = 0; a < has.count; ++a) {
       if (const int l = axes_.batch.find(has.at[a]); l >= 0) r.stride[l] = stride[a];
-      if (is(a, over::query)) r.stride[last] = stride[a];
-      if (is(a, over::key) || is(a, over::distance)) r.stride[last + 1] = stride[a];
-      if (is(a, over::depth)) r.stride[last + 2] = stride[a];
-      if (is(a, over::value)) r.stride[last + 3] = stride[a];
+      for (int l = 0; l < 4; ++l)
+        if (has.at[a] == last[l]) r.stride[batch + l] = stride[a];
     }
     return r;
   }

@@ -60,7 +60,8 @@ constexpr void lower_interface(lowering& ctx) {
     }
   }
   for (int i = 0; i < ctx.g.count; ++i)
-    if (const node& n = ctx.g.nodes[i]; has(n, role::indices) || n.kind == op::within)
+    if (const node& n = ctx.g.nodes[i];
+        n.named.count > 0 && (n.kind == op::within || has(n, role::indices)))
       check_indices(ctx, n);
   for (int i = 0; i < ctx.g.parameter_count; ++i) {
     const axis_list& axes = ctx.g.nodes[ctx.g.parameters[i].node].axes;

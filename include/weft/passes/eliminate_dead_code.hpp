@@ -18,7 +18,9 @@ constexpr graph empty_like(const graph& g) {
   h.rule_count = g.rule_count;
   for (int i = 0; i < g.region_count; ++i) h.regions[i] = g.regions[i];
   h.region_count = g.region_count;
-  h.text = g.text;  // faster to compile than a loop over characters
+  h.text_of_another = g.text_of_another;
+  if (!g.text_of_another)
+    for (int i = 0; i < g.text_size; ++i) h.own_text[i] = g.own_text[i];
   h.text_size = g.text_size;
   return h;
 }

@@ -26,7 +26,7 @@ class verifier {
   constexpr std::string_view fault(int i) const {
     const node& n = g_.nodes[i];
     const auto& of = info(n.kind);
-    if (n.operands != count_of_slots(n)) return "the number of operands";
+    if (!has_its_operands(n)) return "the number of operands";
     for (int j = 0; j < n.operands; ++j)
       if (n.operand[j] < 0 || n.operand[j] >= i) return "an operand that does not come before it";
     for (int a = 0; a < n.axes.count; ++a)
@@ -55,11 +55,18 @@ class verifier {
   constexpr const axis_list& axes(const node& n, int j) const {
     return g_.nodes[n.operand[j]].axes;
   }
-  // The operands that a node has by its slots.
-  constexpr int count_of_slots(const node& n) const {
-    int count = 0;
-    for_each_operand(n, [&](const slot&, int) { ++count; });
-    return n.operands <= most_operands(n.kind) ? count : -1;
+  // Whether there is an operand for each slot that says so.
+  static constexpr bool has_its_operands(const node& n) {
+    int slots = 0;
+    bool repeats = false;
+    for (int s = 0; s < info(n.kind).slot_count; ++s) {
+      const slot& of = info(n.kind).slots[s];
+      if (!is_operand(of) || !has_slot(n, s)) continue;
+      ++slots;
+      repeats = repeats || of.is == presence::repeated;
+    }
+    return n.operands == slots ||
+           (repeats && n.operands > slots && n.operands <= most_operands(n.kind));
   }
   constexpr dtype type(const node& n, int j) const { return g_.nodes[n.operand[j]].type; }
 
