@@ -28,12 +28,12 @@ namespace position {
 template <std::size_t Count = 64>
 struct cope : encoding {
   // The biases: see encoding::scores.
-  template <class Heads, class HeadDim, class Pos, class KeyPos, class At, class Keys>
-  constexpr auto scores(scope s, const auto& query,
-                        const attention_positions<Pos, KeyPos, At, Keys>& where) const {
-    static_assert(!std::same_as<Keys, no_term>,
+  template <class Heads, class HeadDim, class Where>
+  constexpr auto scores(scope s, const auto& query, const Where& where) const {
+    using KeyPos = typename Where::key_positions;
+    static_assert(!std::same_as<typename Where::keys_of, no_term>,
                   "nn::position::cope: it needs the keys of the run, which a cache has not");
-    if constexpr (std::same_as<Keys, no_term>) {
+    if constexpr (std::same_as<typename Where::keys_of, no_term>) {
       return no_term{};
     } else {
       using Counts = weft::nn::detail::counts<Count>;

@@ -4,8 +4,7 @@
 //
 //   constexpr auto encoding = nn::position::rotary{};
 //   auto x = nn::add_positions<Pos, Embed>(s / "position", embedded, encoding);
-//   auto y = nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, layers, mask, {},
-//                                                                    encoding);
+//   auto y = nn::encoder<axes>(s, x, layers, mask, {}, encoding);
 //
 // An encoding is a struct derived from nn::encoding that hides the members it changes: it can add
 // to the embedding, transform queries and keys, and add to the scores and to the weighted values.
@@ -40,6 +39,9 @@ struct key_source {
 // `keys` is a key_source, or no_term where the keys are those of a cache.
 template <class Pos, class KeyPos, expression At, class Keys = no_term>
 struct attention_positions {
+  using key_positions = KeyPos;
+  using keys_of = Keys;
+
   At at;         // the positions of the queries
   double scale;  // 0 for 1 / sqrt(HeadDim)
   Keys keys{};   // the key_source, or no_term
@@ -50,9 +52,10 @@ constexpr attention_positions<Pos, KeyPos, At> positions_in_attention(const At& 
   return {weft::detail::within<KeyPos, false>(at), scale};
 }
 // The same, with the keys' source: float [..., KeyPos, Features], and the keys projected from it.
-template <class Pos, class KeyPos, class Features, expression At, expression Source, expression Key>
-constexpr auto positions_in_attention(const At& at, double scale, const Source& source,
+template <class Pos, class KeyPos, class Features, expression Source, expression Key>
+constexpr auto positions_in_attention(const expression auto& at, double scale, const Source& source,
                                       const Key& key) {
+  using At = std::remove_cvref_t<decltype(at)>;
   using Keys = key_source<Features, Source, Key>;
   return attention_positions<Pos, KeyPos, At, Keys>{
       weft::detail::within<KeyPos, false>(at), scale, {source, key}};
@@ -227,8 +230,9 @@ struct distances : axis<2 * Most + 1> {};
 namespace detail {
 
 // The index along Distance for each query and key: int32 [KeyPos, Pos, ...].
-template <class Distance, class Pos, class KeyPos, class At, class Keys>
-constexpr auto distance_index(const attention_positions<Pos, KeyPos, At, Keys>& where) {
+template <class Distance, class Where>
+constexpr auto distance_index(const Where& where) {
+  using KeyPos = typename Where::key_positions;
   constexpr auto last = static_cast<std::int32_t>(Distance::extent - 1);
   const auto distance = positions<KeyPos>() - where.at;
   return minimum(maximum(distance + last / 2, 0), last);
@@ -240,26 +244,25 @@ constexpr auto distance_index(const attention_positions<Pos, KeyPos, At, Keys>& 
 // without Pos, to [..., Pos, ..., KeyPos]. The middle entry is for a key at the query's own
 // position, the entry before it for the key one position earlier; distances beyond the table are
 // clamped to its ends. Added to the scores of fused attention, the result is never materialised.
-template <class Distance, expression X, class Pos, class KeyPos, class At, class Keys>
-constexpr auto relative(const X& table, const attention_positions<Pos, KeyPos, At, Keys>& where) {
+template <class Distance, expression X>
+constexpr auto relative(const X& table, const auto& where) {
   return weft::detail::gather_with<0, Distance>(table, detail::distance_index<Distance>(where));
 }
 
 // Its adjoint: the sums of the weights of all keys at the same distance, float [..., Pos, ...,
 // KeyPos] to [..., Pos, ..., Distance].
-template <class Distance, expression X, class Pos, class KeyPos, class At, class Keys>
-constexpr auto sum_by_distance(const X& weights,
-                               const attention_positions<Pos, KeyPos, At, Keys>& where) {
-  return weft::detail::segment_sum_with<0, KeyPos, Distance>(
+template <class Distance, expression X, class Where>
+constexpr auto sum_by_distance(const X& weights, const Where& where) {
+  return weft::detail::segment_sum_with<0, typename Where::key_positions, Distance>(
       weights, detail::distance_index<Distance>(where));
 }
 
 // A function of the distance, computed once for each distance and not for each pair: f maps the
 // distances, key position minus query position, int32 [Distance], to [..., Distance], which becomes
 // [..., Pos, KeyPos]. Distances are clamped to ±Most.
-template <std::size_t Most = SIZE_MAX, class Pos, class KeyPos, class At, class Keys, class F>
-constexpr auto by_distance(const attention_positions<Pos, KeyPos, At, Keys>& where, const F& f) {
-  constexpr std::size_t most = std::min(Most, KeyPos::extent - 1);
+template <std::size_t Most = SIZE_MAX, class Where, class F>
+constexpr auto by_distance(const Where& where, const F& f) {
+  constexpr std::size_t most = std::min(Most, Where::key_positions::extent - 1);
   using Distance = distances<most>;
   const auto distance = positions<Distance>() - static_cast<std::int32_t>(most);
   return relative<Distance>(f(distance), where);

@@ -32,9 +32,9 @@ struct fire : encoding {
   constexpr explicit fire(double positions = 512) : threshold(positions) {}
 
   // The biases: see encoding::scores.
-  template <class Heads, class HeadDim, class Pos, class KeyPos, class At, class Keys>
-  constexpr auto scores(scope s, const auto& /*query*/,
-                        const attention_positions<Pos, KeyPos, At, Keys>& where) const {
+  template <class Heads, class HeadDim, class Where>
+  constexpr auto scores(scope s, const auto& /*query*/, const Where& where) const {
+    using KeyPos = typename Where::key_positions;
     using Hidden = weft::nn::detail::width_of<Width>;
     const auto c = s.param<"c">(init::constant(0.1));
     const auto factor = s.param<"L_multiplier">(init::ones());

@@ -16,15 +16,15 @@ namespace weft::nn::position {
 // Features] and fgate_proj.bias [Heads...], initially as nn::linear's.
 struct forgetting : encoding {
   // The biases: see encoding::scores.
-  template <class Heads, class HeadDim, class Pos, class KeyPos, class At, class Keys>
-  constexpr auto scores(scope s, const auto& /*query*/,
-                        const attention_positions<Pos, KeyPos, At, Keys>& where) const {
-    static_assert(!std::same_as<Keys, no_term>,
+  template <class Heads, class HeadDim, class Where>
+  constexpr auto scores(scope s, const auto& /*query*/, const Where& where) const {
+    using KeyPos = typename Where::key_positions;
+    static_assert(!std::same_as<typename Where::keys_of, no_term>,
                   "nn::position::forgetting: it needs the keys of the run, which a cache has not");
-    if constexpr (std::same_as<Keys, no_term>) {
+    if constexpr (std::same_as<typename Where::keys_of, no_term>) {
       return no_term{};
     } else {
-      using Features = typename Keys::features;
+      using Features = typename Where::keys_of::features;
       const auto gate = linear<shape<Features>, Heads>(s / "fgate_proj", where.keys.source);
       // log(sigmoid(gate)), without overflow.
       const auto forgotten = minimum(gate, 0.0f) - log(exp(minimum(gate, -gate)) + 1.0f);

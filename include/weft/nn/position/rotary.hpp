@@ -247,9 +247,9 @@ requires(detail::rule_of_rotary<HeadDim, Size, X>() != rule::none)
                  "rotary<HeadDim, rotary_pairs::half_split, 4>(x, at)"))
 
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
-          std::size_t Size = HeadDim::extent, expression X, class T, class Options = rotary_options>
+          std::size_t Size = HeadDim::extent, class T, class Options = rotary_options>
 requires(!expression<T>)
-    WEFT_REJECT(rule::number, rotary(const X&, const T&, const Options& = {}),
+    WEFT_REJECT(rule::number, rotary(const expression auto&, const T&, const Options& = {}),
                 (number,
                  "nn::rotary: the positions are a tensor of int32, such as "
                  "weft::positions<Pos>(), or nn::position_ids(at) of a decode state"))
