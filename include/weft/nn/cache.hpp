@@ -56,11 +56,18 @@ struct all_positions {};
 // positions of Pos that belong to the sequence, or all_positions.
 template <class Pos, expression Offset, class Count>
 struct cache_position {
+  using positions = Pos;
+
   Offset offset;  // the number of positions before this run
   Count count;    // those of this run, or all_positions
 };
 
 namespace detail {
+
+template <class At>
+concept cache_position_like = requires(At at) {
+  at.offset, at.count;
+};
 
 template <class Pos, class... Batch>
 constexpr rule rule_of_decode_state() {
@@ -76,17 +83,17 @@ constexpr rule rule_of_decode_count() {
   return rule::none;
 }
 
-template <class Cache, class Pos, expression Offset, expression X>
+template <class Cache, class At, expression X>
 constexpr rule rule_of_cached_rows() {
   if (!axis_like<Cache> || has_axis<Cache, shape_t<X>>) return rule::cache;
-  if (!has_axis<Pos, shape_t<X>>) return rule::rows;
-  if (!subset<shape_t<Offset>, shape_t<X>>) return rule::batch;
+  if (!has_axis<typename At::positions, shape_t<X>>) return rule::rows;
+  if (!subset<shape_t<decltype(At::offset)>, shape_t<X>>) return rule::batch;
   return rule::none;
 }
-template <class Cache, class Pos, expression Offset, expression K, expression V>
+template <class Cache, class At, expression K, expression V>
 constexpr rule rule_of_kv_cache() {
-  constexpr rule of_keys = rule_of_cached_rows<Cache, Pos, Offset, K>();
-  return of_keys != rule::none ? of_keys : rule_of_cached_rows<Cache, Pos, Offset, V>();
+  constexpr rule of_keys = rule_of_cached_rows<Cache, At, K>();
+  return of_keys != rule::none ? of_keys : rule_of_cached_rows<Cache, At, V>();
 }
 
 template <class T, expression X>
@@ -113,14 +120,13 @@ requires(sizeof...(Rest) > 0) struct cache_axes<Cache, shape<First, Rest...>> {
   using type = united<shape<First>, typename cache_axes<Cache, shape<Rest...>>::type>;
 };
 
-template <class Cache, fixed_string Name, class Pos, class Offset, class Count, class T,
-          class... Axes>
-constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>& at, const auto& x,
-                               tensor<T, shape<Axes...>>*) {
+template <class Cache, fixed_string Name, class At, class T, class... Axes>
+constexpr auto append_to_cache(scope s, const At& at, const auto& x, tensor<T, shape<Axes...>>*) {
+  using Pos = typename At::positions;
   const auto past = s.template state<Name, T, Axes...>();
   const auto rows = converted<T>(x);
   const auto now = [&] {
-    if constexpr (std::same_as<Count, all_positions>)
+    if constexpr (std::same_as<decltype(At::count), all_positions>)
       return write<Cache, Pos>(past, rows, at.offset);
     else
       return write<Cache, Pos>(past, rows, at.offset, at.count);
@@ -128,10 +134,10 @@ constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>
   s.update(past, now);
   return now;
 }
-template <class Cache, fixed_string Name, class T, class Pos, class Offset, class Count,
-          expression X>
-constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>& at, const X& x) {
-  using kept = tensor<T, typename cache_axes<Cache, without<shape_t<X>, shape<Pos>>>::type>;
+template <class Cache, fixed_string Name, class T, class At, expression X>
+constexpr auto append_to_cache(scope s, const At& at, const X& x) {
+  using rest = without<shape_t<X>, shape<typename At::positions>>;
+  using kept = tensor<T, typename cache_axes<Cache, rest>::type>;
   return converted<element_t<X>>(
       append_to_cache<Cache, Name>(s, at, x, static_cast<kept*>(nullptr)));
 }
@@ -213,10 +219,9 @@ cached_rows(Keys, Values) -> cached_rows<Keys, Values>;
 // before it begins, naming the state length. With weft::bfloat16 as Element, for k and v of float,
 // the states are rounded to that and take half of the memory: kv_cache<Cache, weft::bfloat16>(s,
 // at, k, v). Fused attention reads them as they are.
-template <class Cache, class Element = void, class Pos, class Offset, class Count, expression K,
+template <class Cache, class Element = void, detail::cache_position_like At, expression K,
           expression V>
-constexpr auto kv_cache(scope s, const cache_position<Pos, Offset, Count>& at, const K& k,
-                        const V& v) {
+constexpr auto kv_cache(scope s, const At& at, const K& k, const V& v) {
   constexpr bool as_given = std::same_as<Element, void>;
   using key = std::conditional_t<as_given, element_t<K>, Element>;
   using value = std::conditional_t<as_given, element_t<V>, Element>;
@@ -224,11 +229,11 @@ constexpr auto kv_cache(scope s, const cache_position<Pos, Offset, Count>& at, c
   const auto values = detail::append_to_cache<Cache, "values", value>(s, at, v);
   return cached_rows{keys, values};
 }
-template <class Cache, class Element = void, class Pos, class Offset, class Count, expression K,
+template <class Cache, class Element = void, detail::cache_position_like At, expression K,
           expression V>
-requires(detail::rule_of_kv_cache<Cache, Pos, Offset, K, V>() != rule::none)
-    WEFT_REJECT((detail::rule_of_kv_cache<Cache, Pos, Offset, K, V>()),
-                kv_cache(scope, const cache_position<Pos, Offset, Count>&, const K&, const V&),
+requires(detail::rule_of_kv_cache<Cache, At, K, V>() != rule::none)
+    WEFT_REJECT((detail::rule_of_kv_cache<Cache, At, K, V>()),
+                kv_cache(scope, const At&, const K&, const V&),
                 (cache,
                  "nn::kv_cache: name the cache's axis, which keys and values do not have, as in "
                  "kv_cache<Cache>(s, at, k, v)"),
