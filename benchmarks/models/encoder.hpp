@@ -15,10 +15,18 @@ struct encoder {
   struct Heads : weft::axis<HeadCount> {};
   struct HeadDim : weft::axis<Numbers / HeadCount> {};
   struct Hidden : weft::axis<Wide> {};
+  struct axes {
+    using positions = Pos;
+    using keys = KeyPos;
+    using embed = Embed;
+    using heads = Heads;
+    using head_dim = HeadDim;
+    using hidden = Hidden;
+  };
 
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, Pos, Embed>();
-    return weft::nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x).output;
+    return weft::nn::encoder_block<axes>(s, x).output;
   }
 };
 

@@ -31,6 +31,14 @@ template <int Layers = 2, class Axes = axes>
 struct model : Axes {
   using typename Axes::Batch, typename Axes::Pos, typename Axes::KeyPos, typename Axes::Vocab,
       typename Axes::Embed, typename Axes::Heads, typename Axes::HeadDim, typename Axes::Hidden;
+  struct roles {
+    using positions = Pos;
+    using keys = KeyPos;
+    using embed = Embed;
+    using heads = Heads;
+    using head_dim = HeadDim;
+    using hidden = Hidden;
+  };
 
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -39,8 +47,7 @@ struct model : Axes {
 
     auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens, weft::init::normal(0, 0.02)) +
              nn::learned_positions<Pos, Embed>(s / "positions");
-    auto y = nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-        s, x, Layers, nn::causal<Pos, KeyPos>(), {.norm_first = true});
+    auto y = nn::encoder<roles>(s, x, Layers, nn::causal<Pos, KeyPos>(), {.norm_first = true});
     auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", y.output);
     auto loss = weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets));
     return weft::results(weft::as<"loss">(loss), weft::as<"logits">(logits),

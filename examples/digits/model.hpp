@@ -20,6 +20,14 @@ struct Embed : weft::axis<48> {};
 struct Heads : weft::axis<4> {};
 struct HeadDim : weft::axis<12> {};
 struct Hidden : weft::axis<96> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+  using hidden = Hidden;
+};
 struct Class : weft::axis<10> {};
 
 // torch.nn.Conv2d with a padding of 1, of 3 × 3 taps: x [Batch, Rows, Columns, In...] to [Batch,
@@ -48,8 +56,7 @@ struct model {
     auto x = weft::merge<Pos, Down, Across>(places);
     if constexpr (Positions)
       x = x + (s / "positions").param<"weight", Pos, Embed>(weft::init::normal(0, 0.02));
-    auto encoded = nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-        s / "encoder", x, 2, {}, {.norm_first = true, .dropout = 0.1});
+    auto encoded = nn::encoder<axes>(s / "encoder", x, 2, {}, {.norm_first = true, .dropout = 0.1});
     auto logits = nn::linear<weft::shape<Embed>, weft::shape<Class>>(
         s / "classes", weft::mean<Pos>(encoded.output));
     auto loss = weft::mean<Batch>(weft::cross_entropy<Class>(logits, label));

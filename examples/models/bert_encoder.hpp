@@ -17,15 +17,22 @@ struct bert_encoder : bert<Size, Tokens, Sentences> {
   using Token = typename base::Token;
   using KeyToken = typename base::KeyToken;
   using Sentence = typename base::Sentence;
+  struct axes {
+    using positions = Token;
+    using keys = KeyToken;
+    using embed = typename base::Embed;
+    using heads = typename base::Heads;
+    using head_dim = typename base::HeadDim;
+    using hidden = typename base::Hidden;
+  };
 
   constexpr auto operator()(weft::scope s) const {
     auto begins = s.input<"begins", std::int32_t, Sentence>();
     auto ends = s.input<"ends", std::int32_t, Sentence>();
     auto all = nn::segments<Sentence, Token, KeyToken>(begins, ends);
     auto x = base::embed(s / "embeddings", s.input<"tokens", std::int32_t, Token>(), all.positions);
-    auto y = nn::encoder<Token, KeyToken, typename base::Embed, typename base::Heads,
-                         typename base::HeadDim, typename base::Hidden>(
-        s / "encoder", x, Size::layers, all.visible, {.epsilon = 1e-12, .final_norm = false});
+    auto y = nn::encoder<axes>(s / "encoder", x, Size::layers, all.visible,
+                               {.epsilon = 1e-12, .final_norm = false});
     return base::results(y.output, all.mean(y.output));
   }
 

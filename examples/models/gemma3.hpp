@@ -22,6 +22,14 @@ struct gemma3 {
   struct Group : weft::axis<Size::group> {};     // queries' heads for each of them
   struct HeadDim : weft::axis<Size::head_dim> {};
   struct Hidden : weft::axis<Size::hidden> {};
+  struct axes {
+    using cache = Cache;
+    using embed = Embed;
+    using heads = Heads;
+    using group = Group;
+    using head_dim = HeadDim;
+    using hidden = Hidden;
+  };
 
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -32,15 +40,14 @@ struct gemma3 {
     auto x = table.embed(tokens) * sqrt(weft::constant(float{Size::embed}));
     for (int i = 0; i < Size::layers; ++i) {
       const bool full = (i + 1) % Size::full_every == 0;
-      x = nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
-          model / "layers" / i, x, at,
-          {.epsilon = 1e-6,
-           .norm_heads = true,
-           .one_plus_weight = true,
-           .post_norms = true,
-           .activation = nn::activation::geglu_tanh,
-           .window = full ? 0 : Size::window},
-          nn::position::rotary({.base = full ? 1e6 : 1e4}));
+      x = nn::causal_block<axes>(model / "layers" / i, x, at,
+                                 {.epsilon = 1e-6,
+                                  .norm_heads = true,
+                                  .one_plus_weight = true,
+                                  .post_norms = true,
+                                  .activation = nn::activation::geglu_tanh,
+                                  .window = full ? 0 : Size::window},
+                                 nn::position::rotary({.base = full ? 1e6 : 1e4}));
     }
     auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
     auto gain = (model / "norm").param<"weight", Embed>() + 1.0f;

@@ -33,6 +33,14 @@ struct llama {
   struct Group : weft::axis<Size::group> {};     // queries' heads for each of them
   struct HeadDim : weft::axis<Size::head_dim> {};
   struct Hidden : weft::axis<Size::hidden> {};
+  struct axes {
+    using cache = Cache;
+    using embed = Embed;
+    using heads = Heads;
+    using group = Group;
+    using head_dim = HeadDim;
+    using hidden = Hidden;
+  };
 
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -42,9 +50,8 @@ struct llama {
     auto at = nn::decode_state<Pos>(s / "decoding");
     auto x = table.embed(tokens);
     for (int i = 0; i < Size::layers; ++i)
-      x = nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
-          model / "layers" / i, x, at, {.epsilon = Size::epsilon},
-          nn::position::rotary<Pairs>(Size::rotary));
+      x = nn::causal_block<axes>(model / "layers" / i, x, at, {.epsilon = Size::epsilon},
+                                 nn::position::rotary<Pairs>(Size::rotary));
     // The logits of the last token alone: the others' would be most of a prompt's time.
     auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
     auto y = nn::rms_norm<Embed>(model / "norm", last, Size::epsilon);

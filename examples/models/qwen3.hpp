@@ -21,6 +21,14 @@ struct qwen3 {
   struct Group : weft::axis<Size::group> {};     // queries' heads for each of them
   struct HeadDim : weft::axis<Size::head_dim> {};
   struct Hidden : weft::axis<Size::hidden> {};
+  struct axes {
+    using cache = Cache;
+    using embed = Embed;
+    using heads = Heads;
+    using group = Group;
+    using head_dim = HeadDim;
+    using hidden = Hidden;
+  };
 
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -30,9 +38,8 @@ struct qwen3 {
     auto at = nn::decode_state<Pos>(s / "decoding");
     auto x = table.embed(tokens);
     for (int i = 0; i < Size::layers; ++i)
-      x = nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
-          model / "layers" / i, x, at, {.epsilon = 1e-6, .norm_heads = true},
-          nn::position::rotary({.base = 1000000}));
+      x = nn::causal_block<axes>(model / "layers" / i, x, at, {.epsilon = 1e-6, .norm_heads = true},
+                                 nn::position::rotary({.base = 1000000}));
     auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
     auto y = nn::rms_norm<Embed>(model / "norm", last, 1e-6);
     return weft::results(weft::as<"logits">(table.logits(y)));

@@ -13,6 +13,14 @@ struct Embed : weft::axis<64> {};
 struct Heads : weft::axis<4> {};
 struct HeadDim : weft::axis<16> {};
 struct Hidden : weft::axis<128> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+  using hidden = Hidden;
+};
 
 // Pre-norm as in Radford et al. 2019, section 2.3, with the position encoding that Encoding makes.
 // The number of visible keys per position is an input, so that one model is an encoder or a
@@ -33,7 +41,7 @@ struct model {
     auto encoding = Encoding{}(s / "position");
     auto embedded = nn::embedding<Vocab, Embed>(s / "tokens", tokens);
     auto x = nn::add_positions<Pos, Embed>(s / "position", embedded, encoding);
-    auto y = nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
+    auto y = nn::encoder<axes>(
         s, x, 2, visible, {.norm_first = true, .normalization = nn::normalization::rms}, encoding);
     auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", y.output);
 

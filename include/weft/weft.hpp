@@ -1,9 +1,10 @@
 // Includes all of weft: to define, run and train models.
 #pragma once
 
-// Included first: g++ lists the headers through which WEFT_REJECT was included in every message, so
-// fewer of them make shorter messages.
+// Included first: g++ lists the headers through which WEFT_REJECT and WEFT_REJECT_LAYER were
+// included in every message, so fewer of them make shorter messages.
 #include "weft/graph/reject.hpp"
+#include "weft/nn/layer_rules.hpp"
 
 #include "weft/graph/trace.hpp"
 #include "weft/io/explain.hpp"

@@ -99,7 +99,8 @@ def without_details(lines):
 
 def without_rejections(text):
     """A header without its overloads for a wrong use: template <...> requires(...) WEFT_REJECT(...)."""
-    while match := re.search(r"^ *template <((?!^ *template <).)*?WEFT_REJECT\(", text, re.M | re.S):
+    overload = r"^ *template <((?!^ *template <).)*?WEFT_REJECT(_LAYER)?\("
+    while match := re.search(overload, text, re.M | re.S):
         depth, end = 1, match.end()
         for token in re.finditer(r'"(\\.|[^"])*"|[()]', text[match.end() :]):
             depth += {"(": 1, ")": -1}.get(token[0], 0)

@@ -187,11 +187,7 @@ BOOST_AUTO_TEST_CASE(qwen3_predicts_as_in_transformers) {
 template <class Blocks>
 struct stack : models::qwen3<Blocks, 16, 32> {
   using base = models::qwen3<Blocks, 16, 32>;
-  using Cache = typename base::Cache;
   using Embed = typename base::Embed;
-  using Heads = weft::nn::grouped<typename base::Heads, typename base::Group>;
-  using HeadDim = typename base::HeadDim;
-  using Hidden = typename base::Hidden;
 
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -210,8 +206,8 @@ struct stack : models::qwen3<Blocks, 16, 32> {
   static constexpr auto block(weft::scope model, int i, const auto& x, const auto& at,
                               weft::nn::causal_options options, const P& position_encoding) {
     options.epsilon = Blocks::epsilon;
-    return weft::nn::causal_block<Cache, Embed, Heads, HeadDim, Hidden>(model / "layers" / i, x, at,
-                                                                        options, position_encoding);
+    return weft::nn::causal_block<typename base::axes>(model / "layers" / i, x, at, options,
+                                                       position_encoding);
   }
 };
 
@@ -270,12 +266,18 @@ struct attentions {
   struct Heads : weft::axis<2> {};
   struct Group : weft::axis<3> {};
   struct HeadDim : weft::axis<8> {};
+  struct axes {
+    using cache = Cache;
+    using embed = Embed;
+    using heads = Heads;
+    using group = Group;
+    using head_dim = HeadDim;
+  };
 
   constexpr auto operator()(weft::scope s) const {
     auto at = weft::nn::decode_state<Pos>(s / "decoding");
     auto attend = [&](int layer, const auto& x, const auto&... more) {
-      return weft::nn::causal_attention<Cache, Embed, weft::nn::grouped<Heads, Group>, HeadDim>(
-          s / layer, x, at, more...);
+      return weft::nn::causal_attention<axes>(s / layer, x, at, more...);
     };
     auto y = Layers::apply(attend, s.input<"x", float, Pos, Embed>());
     return weft::results(weft::as<"y">(y));

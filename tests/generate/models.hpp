@@ -194,12 +194,18 @@ struct placed_attending {
   struct Embed : axis<10> {};
   struct Heads : axis<2> {};
   struct HeadDim : axis<5> {};
+  struct axes {
+    using positions = Pos;
+    using keys = KeyPos;
+    using embed = Embed;
+    using heads = Heads;
+    using head_dim = HeadDim;
+  };
 
   constexpr auto operator()(scope s) const {
     const auto x = s.input<"x", float, Batch, Pos, Embed>();
     const auto lengths = s.input<"lengths", std::int32_t, Batch>();
-    return nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, lengths, {}, Order())
-        .output;
+    return nn::self_attention<axes>(s, x, lengths, {}, Order()).output;
   }
 };
 using t5_attention = placed_attending<nn::position::t5<>>;
@@ -280,11 +286,17 @@ struct encoder {
   struct Heads : axis<Heads_> {};
   struct HeadDim : axis<Embed_ / Heads_> {};
   struct Hidden : axis<Hidden_> {};
+  struct axes {
+    using positions = Pos;
+    using keys = KeyPos;
+    using embed = Embed;
+    using heads = Heads;
+    using head_dim = HeadDim;
+  };
 
   constexpr auto operator()(scope s) const {
     const auto x = s.input<"x", float, Batch, Pos, Embed>();
-    const auto attended =
-        nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s / "self_attn", x);
+    const auto attended = nn::self_attention<axes>(s / "self_attn", x);
     const auto between = nn::layer_norm<Embed>(s / "norm1", x + attended.output);
     const auto fed = nn::feed_forward<Embed, Hidden>(s, between);
     const auto y = nn::layer_norm<Embed>(s / "norm2", between + fed);

@@ -36,13 +36,20 @@ struct Embed : weft::axis<16> {};
 struct Heads : weft::axis<2> {};
 struct HeadDim : weft::axis<8> {};
 template <int Most>
+struct axes {
+  using positions = Pos<Most>;
+  using keys = KeyPos<Most>;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+};
+template <int Most>
 struct attending {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
     const auto x = s.input<"x", float, Pos<Most>, Embed>();
     const auto mask = nn::causal<Pos<Most>, KeyPos<Most>>();
-    return nn::self_attention<Pos<Most>, KeyPos<Most>, Embed, Heads, HeadDim>(s, x, mask).output +
-           x;
+    return nn::self_attention<axes<Most>>(s, x, mask).output + x;
   }
 };
 template <int Most>

@@ -44,12 +44,19 @@ struct valid_keys {
   }
 };
 // A layer as in models: causal self-attention with a norm, projections and a residual.
+struct axes {
+  using positions = Pos;
+  using keys = Before;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+};
 struct causal_layer {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
     auto x = s.input<"x", float, Batch, Pos, Embed>();
-    auto y = nn::self_attention<Pos, Before, Embed, Heads, HeadDim>(
-        s / "attn", nn::layer_norm<Embed>(s / "norm", x), nn::causal<Pos, Before>());
+    auto y = nn::self_attention<axes>(s / "attn", nn::layer_norm<Embed>(s / "norm", x),
+                                      nn::causal<Pos, Before>());
     return x + y.output;
   }
 };

@@ -35,6 +35,14 @@ struct Heads : weft::axis<3> {};
 struct HeadDim : weft::axis<20> {};
 struct Width : weft::axis<60> {};
 struct Inner : weft::axis<50> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Width;
+  using heads = Heads;
+  using head_dim = HeadDim;
+  using hidden = Inner;
+};
 
 // Two layers of causal attention, with learned positions.
 struct attending {
@@ -43,8 +51,7 @@ struct attending {
     auto x =
         nn::embedding<Vocab, Width>(s / "tokens", s.input<"tokens", std::int32_t, Batch, Pos>()) +
         nn::learned_positions<Pos, Width>(s / "positions");
-    auto y = nn::encoder<Pos, KeyPos, Width, Heads, HeadDim, Inner>(
-        s, x, 2, nn::causal<Pos, KeyPos>(), {.norm_first = true});
+    auto y = nn::encoder<axes>(s, x, 2, nn::causal<Pos, KeyPos>(), {.norm_first = true});
     return weft::as<"loss">(weft::mean<Batch, Pos, Width>(y.output * y.output));
   }
 };

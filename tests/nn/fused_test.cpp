@@ -42,14 +42,30 @@ int attentions() {
   return count(*g, op::attention);
 }
 
-template <class H, class D>
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using memory = Memory;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+  using hidden = Hidden;
+};
+struct grouped : axes {
+  using group = Group;
+  using value_dim = ValueDim;
+};
+struct multi_query : axes {
+  using key_heads = shape<>;
+};
+
+template <class Axes>
 struct heads {
   constexpr auto operator()(scope s, auto x) const {
     const auto mask =
         nn::masks(nn::sliding_window<Pos, KeyPos>(2, 1), s.input<"lengths", std::int32_t, Batch>(),
                   s.input<"bias", float, Pos, KeyPos>());
-    return nn::self_attention<Pos, KeyPos, Embed, H, D>(
-               s, x, mask, {.scale = 0.3, .soft_cap = 5, .dropout = 0.1})
+    return nn::self_attention<Axes>(s, x, mask, {.scale = 0.3, .soft_cap = 5, .dropout = 0.1})
         .output;
   }
 };
@@ -70,17 +86,15 @@ struct gaussian {
 };
 
 struct encoding {
-  constexpr auto operator()(scope s, auto x) const {
-    return nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 3).output;
-  }
+  constexpr auto operator()(scope s, auto x) const { return nn::encoder<axes>(s, x, 3).output; }
 };
 
 struct decoding {
   constexpr auto operator()(scope s, auto x) const {
     const auto memory = s.input<"memory", float, Batch, Memory, Embed>();
-    return nn::decoder<Pos, KeyPos, Memory, Embed, Heads, HeadDim, Hidden>(
-               s, x, memory, 2, nn::causal<Pos, KeyPos>(),
-               s.input<"lengths", std::int32_t, Batch>(), {.norm_first = true, .dropout = 0.1})
+    return nn::decoder<axes>(s, x, memory, 2, nn::causal<Pos, KeyPos>(),
+                             s.input<"lengths", std::int32_t, Batch>(),
+                             {.norm_first = true, .dropout = 0.1})
         .output;
   }
 };
@@ -88,10 +102,9 @@ struct decoding {
 BOOST_AUTO_TEST_SUITE(fused_layers)
 
 BOOST_AUTO_TEST_CASE(attention_of_every_layer_is_one_operation) {
-  BOOST_TEST((attentions<heads<Heads, HeadDim>>()) == 1);
-  BOOST_TEST((attentions<heads<nn::grouped<Heads, Group>, nn::head_dims<HeadDim, ValueDim>>>()) ==
-             1);
-  BOOST_TEST((attentions<heads<nn::multi_query<Heads>, HeadDim>>()) == 1);
+  BOOST_TEST(attentions<heads<axes>>() == 1);
+  BOOST_TEST(attentions<heads<grouped>>() == 1);
+  BOOST_TEST(attentions<heads<multi_query>>() == 1);
   BOOST_TEST(attentions<bilinear>() == 1);
   BOOST_TEST(attentions<gaussian>() == 1);
   BOOST_TEST(attentions<encoding>() == 3);

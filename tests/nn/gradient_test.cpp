@@ -23,6 +23,18 @@ struct HeadDim : axis<2> {};
 struct ValueDim : axis<1> {};
 struct Hidden : axis<4> {};
 struct Vocab : axis<5> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using memory = Memory;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+  using hidden = Hidden;
+};
+struct grouped : axes {
+  using group = Group;
+};
 
 template <class... Axes, class X>
 constexpr auto sum_of_squares(shape<Axes...>, const X& y) {
@@ -56,21 +68,28 @@ struct scores {
   }
 };
 
-using some_widths = nn::widths<Embed, Embed, Embed, Output>;
-template <class HeadsOf, class DimOf>
+struct narrow_values : grouped {
+  using value_dim = ValueDim;
+  using output_width = Output;
+};
+struct multi_query : axes {
+  using key_heads = shape<>;
+  using output_width = Output;
+};
+template <class Axes>
 struct heads {
   constexpr auto operator()(scope s) const {
-    const auto y = nn::self_attention<Pos, KeyPos, some_widths, HeadsOf, DimOf>(
-        s, operand(s), nn::causal<Pos, KeyPos>(), {.soft_cap = 3});
+    const auto y =
+        nn::self_attention<Axes>(s, operand(s), nn::causal<Pos, KeyPos>(), {.soft_cap = 3});
     return loss(y.output);
   }
 };
-using grouped_heads = heads<nn::grouped<Heads, Group>, nn::head_dims<HeadDim, ValueDim>>;
-using one_head_of_keys = heads<nn::multi_query<Heads>, HeadDim>;
+using grouped_heads = heads<narrow_values>;
+using one_head_of_keys = heads<multi_query>;
 
 struct zero_key {
   constexpr auto operator()(scope s) const {
-    const auto y = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+    const auto y = nn::self_attention<axes>(
         s, operand(s), s.input<"lengths", std::int32_t, Batch>(), {.zero_key = true});
     return loss(y.output);
   }
@@ -86,23 +105,21 @@ struct feed_forward {
 // As in Llama, RMS norm before each sublayer, SwiGLU, no biases; and dropout.
 struct modern_block {
   constexpr auto operator()(scope s) const {
-    const auto y =
-        nn::encoder_block<Pos, KeyPos, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
-            s, operand(s), nn::causal<Pos, KeyPos>(),
-            {.norm_first = true,
-             .activation = nn::activation::swiglu,
-             .normalization = nn::normalization::rms,
-             .bias = false,
-             .dropout = 0.2});
+    const auto y = nn::encoder_block<grouped>(s, operand(s), nn::causal<Pos, KeyPos>(),
+                                              {.norm_first = true,
+                                               .activation = nn::activation::swiglu,
+                                               .normalization = nn::normalization::rms,
+                                               .bias = false,
+                                               .dropout = 0.2});
     return loss(y.output);
   }
 };
 
 struct decoding {
   constexpr auto operator()(scope s) const {
-    const auto y = nn::decoder_block<Pos, KeyPos, Memory, Embed, Heads, HeadDim, Hidden>(
-        s, operand(s), memory(s), nn::causal<Pos, KeyPos>(),
-        s.input<"lengths", std::int32_t, Batch>(), {.activation = nn::activation::gelu_tanh});
+    const auto y = nn::decoder_block<axes>(s, operand(s), memory(s), nn::causal<Pos, KeyPos>(),
+                                           s.input<"lengths", std::int32_t, Batch>(),
+                                           {.activation = nn::activation::gelu_tanh});
     return loss(y.output * s.input<"weight", float, Embed>());
   }
 };

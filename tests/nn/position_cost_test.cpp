@@ -14,6 +14,13 @@ struct KeyPos : alias<Pos> {};
 struct Embed : axis<24> {};
 struct Heads : axis<3> {};
 struct HeadDim : axis<8> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+};
 
 template <class Order>
 struct layer {
@@ -21,7 +28,7 @@ struct layer {
     const Order order;
     const auto embedded = s.input<"x", float, Batch, Pos, Embed>();
     const auto x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, order);
-    return nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, {}, {}, order).output;
+    return nn::self_attention<axes>(s, x, {}, {}, order).output;
   }
 };
 

@@ -19,14 +19,23 @@ struct Embed : axis<5> {};
 struct Heads : axis<3> {};
 struct Group : axis<2> {};
 struct HeadDim : axis<4> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+};
+struct grouped_axes : axes {
+  using group = Group;
+};
 
-template <class Order, class HeadsOf, bool Causal>
+template <class Order, class Axes, bool Causal>
 struct layer {
   constexpr auto operator()(scope s) const {
     const auto x = s.input<"x", float, Batch, Pos, Embed>();
     const auto attend = [&](const auto& mask) {
-      return nn::self_attention<Pos, KeyPos, Embed, HeadsOf, HeadDim>(s, x, mask, {}, Order{})
-          .output;
+      return nn::self_attention<Axes>(s, x, mask, {}, Order{}).output;
     };
     const auto y = [&] {
       if constexpr (Causal)
@@ -56,8 +65,8 @@ bool is_fused() {
 }
 template <class Order>
 bool all_fused() {
-  return is_fused<layer<Order, Heads, false>>() && is_fused<layer<Order, Heads, true>>() &&
-         is_fused<layer<Order, nn::grouped<Heads, Group>, true>>();
+  return is_fused<layer<Order, axes, false>>() && is_fused<layer<Order, axes, true>>() &&
+         is_fused<layer<Order, grouped_axes, true>>();
 }
 
 // A sequence in parts, with a cache.

@@ -19,16 +19,25 @@ struct Embed : axis<5> {};
 struct Heads : axis<3> {};
 struct Group : axis<2> {};
 struct HeadDim : axis<4> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+};
+struct grouped_axes : axes {
+  using group = Group;
+};
 
-template <class Order, class HeadsOf>
+template <class Order, class Axes>
 struct layer {
   constexpr auto operator()(scope s) const {
     const Order order;
     const auto embedded = s.input<"x", float, Batch, Pos, Embed>();
     const auto x = nn::add_positions<Pos, Embed>(s / "position", embedded, order);
-    const auto y = nn::self_attention<Pos, KeyPos, Embed, HeadsOf, HeadDim>(
-                       s, x, nn::causal<Pos, KeyPos>(), {.bias = false}, order)
-                       .output;
+    const auto y =
+        nn::self_attention<Axes>(s, x, nn::causal<Pos, KeyPos>(), {.bias = false}, order).output;
     return results(as<"loss">(sum<Batch, Pos, Embed>(y * y)));
   }
 };
@@ -47,7 +56,7 @@ BOOST_AUTO_TEST_SUITE(position_layers, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(attention_with_each_encoding_matches_the_reference, Order,
                               encodings_of_runs) {
-  for (const int n : {0, 1, 7}) layer_trial<training<layer<Order, Heads>, "loss">>(n);
+  for (const int n : {0, 1, 7}) layer_trial<training<layer<Order, axes>, "loss">>(n);
 }
 
 // Encodings whose terms differ between heads.
@@ -55,12 +64,12 @@ using encodings_by_heads = std::tuple<nn::position::learned_alibi, nn::position:
                                       nn::position::shaw<2>, nn::position::transformer_xl<>>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(encodings_per_head_match_the_reference_for_grouped_heads, Order,
                               encodings_by_heads) {
-  layer_trial<training<layer<Order, nn::grouped<Heads, Group>>, "loss">>(3);
+  layer_trial<training<layer<Order, grouped_axes>, "loss">>(3);
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(gradients_of_encodings_match_central_differences, Order,
                               weft::testing::other_encodings) {
-  check_gradients<layer<Order, Heads>>(lengths<Pos>(5));
+  check_gradients<layer<Order, axes>>(lengths<Pos>(5));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -20,14 +20,21 @@ struct Embed : axis<5> {};
 struct Heads : axis<3> {};
 struct HeadDim : axis<4> {};
 struct Hidden : axis<3> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+  using hidden = Hidden;
+};
 
 template <class Order>
 struct layer {
   constexpr auto operator()(scope s) const {
     const auto x = s.param<"x", Batch, Pos, Embed>();
-    const auto y = nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-                       s, x, {}, {.activation = nn::activation::relu}, Order{})
-                       .output;
+    const auto y =
+        nn::encoder_block<axes>(s, x, {}, {.activation = nn::activation::relu}, Order{}).output;
     const auto cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
     return results(as<"loss">(sum<Batch, Pos, Embed>(y * cotangent)), as<"y">(y));
   }

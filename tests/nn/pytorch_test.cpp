@@ -20,6 +20,16 @@ struct KeyEmbed : axis<10> {};
 struct ValueEmbed : axis<8> {};
 struct Heads : axis<3> {};
 struct HeadDim : axis<4> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+};
+struct unit_axes : axes {
+  using keys = Unit;
+};
 
 weft::tensor_file stored(const std::string& name) {
   return weft::tensor_file(weft::testing::golden_file(name + ".safetensors"));
@@ -39,13 +49,16 @@ struct padded {
   constexpr auto operator()(scope s) const {
     const auto query = s.param<"query", Batch, Pos, Embed>();
     const auto lengths = s.input<"lengths", std::int32_t, Batch>();
-    const auto seen = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, query, lengths);
+    const auto seen = nn::self_attention<axes>(s, query, lengths);
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(mean<Heads>(seen.weights)));
   }
 };
 
-using sizes = nn::widths<Embed, KeyEmbed, ValueEmbed>;
+struct sizes : unit_axes {
+  using key_width = KeyEmbed;
+  using value_width = ValueEmbed;
+};
 struct given {
   tensor<float, shape<Batch, Pos, Embed>> query;
   tensor<float, shape<Batch, Unit, KeyEmbed>> key;
@@ -60,8 +73,7 @@ struct of_sizes {
   constexpr auto operator()(scope s) const {
     const auto [query, key, value] = given_in(s);
     const auto mask = s.input<"mask", std::int32_t, Pos, Unit>() != 0;
-    const auto seen =
-        nn::multi_head_attention<Unit, sizes, Heads, HeadDim>(s, query, key, value, mask);
+    const auto seen = nn::multi_head_attention<sizes>(s, query, key, value, mask);
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(seen.weights));
   }
@@ -71,8 +83,8 @@ struct with_zero_key {
   constexpr auto operator()(scope s) const {
     const auto [query, key, value] = given_in(s);
     const auto bias = s.input<"bias", float, Pos, Unit>();
-    const auto seen = nn::multi_head_attention<Unit, sizes, Heads, HeadDim>(
-        s, query, key, value, bias, {.bias = false, .zero_key = true});
+    const auto seen = nn::multi_head_attention<sizes>(s, query, key, value, bias,
+                                                      {.bias = false, .zero_key = true});
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(seen.weights));
   }
@@ -84,8 +96,8 @@ struct by_head {
     const auto key = s.param<"key", Batch, Unit, Embed>();
     const auto mask = nn::masks(s.input<"bias", float, Batch, Heads, Pos, Unit>(),
                                 s.input<"lengths", std::int32_t, Batch>());
-    const auto seen = nn::multi_head_attention<Unit, Embed, Heads, HeadDim>(s, query, key, key,
-                                                                            mask, {.bias = false});
+    const auto seen =
+        nn::multi_head_attention<unit_axes>(s, query, key, key, mask, {.bias = false});
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(seen.weights));
   }
@@ -97,6 +109,16 @@ struct Dim : axis<2> {};
 struct Hidden : axis<7> {};
 struct Memory : axis<6> {};
 struct MemoryKey : alias<Memory> {};
+struct block_axes : axes {
+  using memory = Memory;
+  using embed = Width;
+  using head_dim = Dim;
+  using hidden = Hidden;
+};
+struct source_axes : block_axes {
+  using positions = Memory;
+  using keys = MemoryKey;
+};
 
 constexpr nn::transformer_options options(nn::activation activation, bool norm_first) {
   return {.norm_first = norm_first, .activation = activation};
@@ -106,10 +128,9 @@ template <nn::activation Activation, bool NormFirst>
 struct encoder_block {
   constexpr auto operator()(scope s) const {
     const auto x = s.param<"x", Batch, Memory, Width>();
-    const auto y =
-        nn::encoder_block<Memory, MemoryKey, Width, Heads, Dim, Hidden>(
-            s, x, s.input<"lengths", std::int32_t, Batch>(), options(Activation, NormFirst))
-            .output;
+    const auto y = nn::encoder_block<source_axes>(s, x, s.input<"lengths", std::int32_t, Batch>(),
+                                                  options(Activation, NormFirst))
+                       .output;
     return results(as<"loss">(loss_of(s, y)), as<"y">(y));
   }
 };
@@ -119,9 +140,9 @@ struct decoder_block {
   constexpr auto operator()(scope s) const {
     const auto x = s.param<"x", Batch, Pos, Width>();
     const auto memory = s.param<"memory", Batch, Memory, Width>();
-    const auto y = nn::decoder_block<Pos, KeyPos, Memory, Width, Heads, Dim, Hidden>(
-                       s, x, memory, nn::causal<Pos, KeyPos>(),
-                       s.input<"lengths", std::int32_t, Batch>(), options(Activation, NormFirst))
+    const auto y = nn::decoder_block<block_axes>(s, x, memory, nn::causal<Pos, KeyPos>(),
+                                                 s.input<"lengths", std::int32_t, Batch>(),
+                                                 options(Activation, NormFirst))
                        .output;
     return results(as<"loss">(loss_of(s, y)), as<"y">(y));
   }
@@ -133,9 +154,9 @@ struct transformer {
     const auto source = s.param<"source", Batch, Memory, Width>();
     const auto target = s.param<"target", Batch, Pos, Width>();
     const auto lengths = s.input<"lengths", std::int32_t, Batch>();
-    const auto y = nn::transformer<Memory, MemoryKey, Pos, KeyPos, Width, Heads, Dim, Hidden>(
-                       s, source, target, 2, 2, lengths, nn::causal<Pos, KeyPos>(), lengths,
-                       options(Activation, NormFirst))
+    const auto y = nn::transformer<source_axes, block_axes>(s, source, target, 2, 2, lengths,
+                                                            nn::causal<Pos, KeyPos>(), lengths,
+                                                            options(Activation, NormFirst))
                        .output;
     return results(as<"loss">(loss_of(s, y)), as<"y">(y));
   }
@@ -148,10 +169,18 @@ struct encoder_layer {
   struct Heads : axis<5> {};
   struct HeadDim : axis<4> {};
   struct Hidden : axis<33> {};
+  struct axes {
+    using positions = Pos;
+    using keys = KeyPos;
+    using embed = Embed;
+    using heads = Heads;
+    using head_dim = HeadDim;
+    using hidden = Hidden;
+  };
 
   constexpr auto operator()(scope s) const {
     const auto x = s.param<"x", Batch, Pos, Embed>();
-    const auto y = nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x).output;
+    const auto y = nn::encoder_block<axes>(s, x).output;
     return results(as<"loss">(loss_of(s, y)), as<"y">(y));
   }
 };

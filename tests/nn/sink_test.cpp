@@ -19,6 +19,13 @@ struct KeyPos : alias<Pos> {};
 struct Embed : axis<12> {};
 struct Heads : axis<3> {};
 struct HeadDim : axis<4> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+};
 
 struct weights_alone {
   constexpr auto operator()(scope s) const {
@@ -57,9 +64,8 @@ struct causal_attention {
 struct zero_key {
   constexpr auto operator()(scope s) const {
     auto x = s.input<"x", float, Batch, Pos, Embed>();
-    return results(as<"y">(nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
-                               s, x, nn::causal<Pos, KeyPos>(), {.zero_key = true})
-                               .output));
+    return results(as<"y">(
+        nn::self_attention<axes>(s, x, nn::causal<Pos, KeyPos>(), {.zero_key = true}).output));
   }
 };
 

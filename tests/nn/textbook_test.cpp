@@ -100,12 +100,19 @@ struct multi_head {
   struct Embed : axis<100> {};
   struct Heads : axis<5> {};
   struct HeadDim : axis<20> {};
+  struct axes {
+    using positions = Pos;
+    using keys = KeyPos;
+    using embed = Embed;
+    using heads = Heads;
+    using head_dim = HeadDim;
+  };
 
   constexpr auto operator()(scope s) const {
     const auto x = s.param<"x", Batch, Pos, Embed>();
-    const auto y = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
-                       s, x, s.input<"lengths", std::int32_t, Batch>(), {.bias = false})
-                       .output;
+    const auto y =
+        nn::self_attention<axes>(s, x, s.input<"lengths", std::int32_t, Batch>(), {.bias = false})
+            .output;
     const auto cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
     return results(as<"loss">(sum<Batch, Pos, Embed>(y * cotangent)), as<"y">(y));
   }

@@ -33,11 +33,17 @@ struct Pos : weft::axis<150> {};
 struct KeyPos : weft::alias<Pos> {};
 struct Heads : weft::axis<5> {};
 struct HeadDim : weft::axis<20> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+};
 struct attentive {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Pos, Embed>();
-    auto y = weft::nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
-                 s, x, weft::nn::causal<Pos, KeyPos>(), {.dropout = 0.1})
+    auto y = weft::nn::self_attention<axes>(s, x, weft::nn::causal<Pos, KeyPos>(), {.dropout = 0.1})
                  .output;
     return weft::as<"loss">(weft::mean<Pos, Embed>(y * y));
   }

@@ -23,6 +23,14 @@ struct Heads : axis<3> {};
 struct Group : axis<2> {};
 struct HeadDim : axis<4> {};
 struct Hidden : axis<10> {};
+struct axes {
+  using cache = Cache;
+  using embed = Embed;
+  using heads = Heads;
+  using group = Group;
+  using head_dim = HeadDim;
+  using hidden = Hidden;
+};
 
 // The attention of a decoder, whose cache is of Element.
 template <class Element>
@@ -47,8 +55,7 @@ struct one_block {
   constexpr auto operator()(scope s) const {
     const auto x = s.input<"x", float, Pos, Embed>();
     const auto at = nn::decode_state<Pos>(s / "decoding");
-    return nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
-        s / "block", x, at, {.bfloat16_cache = Narrow});
+    return nn::causal_block<axes>(s / "block", x, at, {.bfloat16_cache = Narrow});
   }
 };
 
@@ -59,7 +66,7 @@ struct one_step {
   constexpr auto operator()(scope s) const {
     const auto x = s.input<"x", float, Step, Embed>();
     const auto at = nn::decode_state<Step>(s / "decoding");
-    return nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(s, x, at);
+    return nn::causal_block<axes>(s, x, at);
   }
 };
 constexpr bool skips_keys_beyond_the_step() {

@@ -17,6 +17,14 @@ struct Embed : weft::axis<100> {};
 struct Heads : weft::axis<5> {};
 struct HeadDim : weft::axis<20> {};
 struct Hidden : weft::axis<256> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+  using hidden = Hidden;
+};
 
 // Results: "loss"; "logits" [Batch, Pos, Vocab].
 struct model {
@@ -26,8 +34,7 @@ struct model {
     auto targets = s.input<"targets", std::int32_t, Batch, Pos>();
     auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens) +
              nn::learned_positions<Pos, Embed>(s / "positions");
-    auto block = nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-        s, x, nn::causal<Pos, KeyPos>());
+    auto block = nn::encoder_block<axes>(s, x, nn::causal<Pos, KeyPos>());
     auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", block.output);
     auto loss = weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets));
     return weft::results(weft::as<"loss">(loss), weft::as<"logits">(logits));

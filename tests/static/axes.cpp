@@ -79,7 +79,7 @@ static_assert(is<weft::first_of<Pos, Batch>, Pos> && is<weft::first_of<Pos>, Pos
 
 // The name of an axis is that of its type, without the scope that declares it.
 namespace {
-struct Hidden : weft::axis<4> {};
+struct Unnamed : weft::axis<4> {};
 }  // namespace
 struct net {
   struct Inner : weft::axis<4> {};
@@ -93,7 +93,7 @@ struct Twin : weft::alias<Of> {};
 
 static_assert(weft::type_name<Embed>() == "Embed");
 static_assert(weft::type_name<Six>() == "Six");
-static_assert(weft::type_name<Hidden>() == "Hidden");
+static_assert(weft::type_name<Unnamed>() == "Unnamed");
 static_assert(weft::type_name<net::Inner>() == "Inner");
 static_assert(weft::type_name<sized<3>::Inner>() == "Inner");
 static_assert(weft::type_name<Level<3>>() == "Level<3>");

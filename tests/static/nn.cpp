@@ -9,7 +9,6 @@ using namespace words;
 using weft::shape;
 namespace nn = weft::nn;
 
-struct Hidden : weft::axis<16> {};
 struct OtherPos : weft::axis<weft::up_to<512>> {};
 
 constexpr floats<Batch, KeyPos, Embed> keys{};
@@ -65,16 +64,19 @@ static_assert(are<floats<Batch, Pos, Heads, KeyPos>,
                   decltype(nn::attention_weights<HeadDim, KeyPos>(query, key, added))>);
 
 template <class... Mask>
-using self_attention =
-    decltype(nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, std::declval<Mask>()...)
-                 .output);
+using self_attention = decltype(nn::self_attention<axes>(s, x, std::declval<Mask>()...).output);
 static_assert(are<floats<Batch, Pos, Embed>, self_attention<>, self_attention<masks<KeyPos, Pos>>,
                   self_attention<floats<Heads, KeyPos>>,
                   self_attention<decltype(nn::causal<Pos, KeyPos>())>>);
 
-template <class Heads, class... Mask>
-using attention = decltype(nn::multi_head_attention<KeyPos, Embed, Heads, HeadDim>(
-                               s, x, keys, keys, std::declval<Mask>()...)
-                               .output);
-static_assert(are<floats<Batch, Pos, Embed>, attention<Heads>, attention<Heads, masks<KeyPos, Pos>>,
-                  attention<nn::grouped<Heads, Hidden>>, attention<nn::multi_query<Heads>>>);
+struct grouped : axes {
+  using group = Hidden;
+};
+struct multi_query : axes {
+  using key_heads = shape<>;
+};
+template <class Axes, class... Mask>
+using attention =
+    decltype(nn::multi_head_attention<Axes>(s, x, keys, keys, std::declval<Mask>()...).output);
+static_assert(are<floats<Batch, Pos, Embed>, attention<axes>, attention<axes, masks<KeyPos, Pos>>,
+                  attention<grouped>, attention<multi_query>>);

@@ -4,7 +4,6 @@
 
 using namespace words;
 
-struct Hidden : weft::axis<16> {};
 extern const weft::scope s;
 constexpr floats<Batch, Hidden> h0{};
 

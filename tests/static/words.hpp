@@ -14,7 +14,16 @@ struct KeyPos : weft::alias<Pos> {};
 struct Embed : weft::axis<384> {};
 struct Heads : weft::axis<6> {};
 struct HeadDim : weft::axis<64> {};
+struct Hidden : weft::axis<16> {};
 struct Vocab : weft::axis<1000> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+  using hidden = Hidden;
+};
 
 template <class... Axes>
 using floats = weft::tensor<float, weft::shape<Axes...>>;

@@ -26,8 +26,18 @@ enum class rule {
   left,         // the left operand has not
   right,        // the right operand has not
   twice,        // an axis is named twice
-  taken,        // a new axis is there already
   rank,         // more than 8 axes in all
+  taken,        // a new axis is there already
+  // Roles that a struct of axes does not name, or that a layer does not have.
+  no_positions,
+  no_keys,
+  no_memory,
+  no_cache,
+  no_embed,
+  no_heads,
+  no_head_dim,
+  no_hidden,
+  unused,
   // How axes fit.
   other_axes,  // those that are not named differ
   extent,      // extents, bounds or lengths do not fit

@@ -55,18 +55,13 @@ requires(detail::rule_of_attention<S, V, M, KeyPos>() ==
 }
 template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>,
           class Surplus = detail::surplus<M, shape_t<S>>>
-requires(detail::rule_of_attention<S, V, M, KeyPos>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_attention<S, V, M, KeyPos>()),
-    attention(const S&, const V&, const M& = {}, double = 0),
-    (keys, "nn::attention: scores or values have no such axis of keys"),
-    (elements, "nn::attention: scores or values are not float; convert with weft::cast<float>"),
-    (surplus, "nn::attention: the mask has an axis that the scores have not"),
-    (mask_order,
-     "nn::attention: the mask has its keys along another axis; name that of the "
-     "queries first, as in causal<Pos, KeyPos>()"),
-    (mask_keys,
-     "nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are "
-     "std::int32_t, without it"))
+requires(detail::rule_of_attention<S, V, M, KeyPos>() != rule::none)
+    WEFT_REJECT((detail::rule_of_attention<S, V, M, KeyPos>()),
+                attention(const S&, const V&, const M& = {}, double = 0),
+                (keys, "nn::attention: scores or values have no such axis of keys"),
+                (elements,
+                 "nn::attention: scores or values are not float; convert with weft::cast<float>"),
+                WEFT_MASK_RULES("nn::attention"))
 
 // softmax(QKᵀ / sqrt(HeadDim)) over the visible keys (Vaswani et al. 2017, equation 1): query float
 // [..., Pos, HeadDim] and key float [..., KeyPos, HeadDim] to weights [..., Pos, ..., KeyPos]. The
@@ -78,21 +73,14 @@ requires(detail::rule_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
                                                       const M& mask = {}) {
   return masked_softmax<KeyPos>(dot_product_score<HeadDim>(query, key), mask);
 }
-template <class HeadDim, class KeyPos, expression Q, expression K,
-          detail::mask_like M = mask_list<>,
-          class Surplus = detail::surplus<M, detail::scores_shape<Q, K, HeadDim>>>
-requires(detail::rule_of_attention_weights<Q, K, M, HeadDim, KeyPos>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_attention_weights<Q, K, M, HeadDim, KeyPos>()),
+template <class... Axes, expression Q, expression K, detail::mask_like M = mask_list<>,
+          class Surplus = detail::surplus<M, detail::scores_shape<Q, K, first_of<Axes...>>>>
+requires(detail::rule_of_attention_weights<Q, K, M, Axes...>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_attention_weights<Q, K, M, Axes...>()),
     attention_weights(const Q&, const K&, const M& = {}),
     (query, "nn::attention_weights: the query has no such axis to contract"),
     (key, "nn::attention_weights: the key has not the axis to contract, or not that of the keys"),
     (elements, "nn::attention_weights: query or key is not float; convert with weft::cast<float>"),
-    (surplus, "nn::attention_weights: the mask has an axis that the scores have not"),
-    (mask_order,
-     "nn::attention_weights: the mask has its keys along another axis; name that of the "
-     "queries first, as in causal<Pos, KeyPos>()"),
-    (mask_keys,
-     "nn::attention_weights: a mask of floats is added and needs the keys' axis; valid lengths "
-     "are std::int32_t, without it"))
+    WEFT_MASK_RULES("nn::attention_weights"))
 
 }  // namespace weft::nn

@@ -56,7 +56,7 @@ struct all_positions {};
 // positions of Pos that belong to the sequence, or all_positions.
 template <class Pos, expression Offset, class Count>
 struct cache_position {
-  using positions = Pos;
+  using positions = Pos;  // those of a run
 
   Offset offset;  // the number of positions before this run
   Count count;    // those of this run, or all_positions

@@ -3,7 +3,7 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/nn/attention.hpp"
-#include "weft/nn/attention_axes.hpp"
+#include "weft/nn/axes.hpp"
 #include "weft/nn/cache.hpp"
 #include "weft/nn/feed_forward.hpp"
 #include "weft/nn/linear.hpp"
@@ -48,27 +48,32 @@ causal_output(Output, Past) -> causal_output<Output, Past>;
 
 namespace detail {
 
-// Whether the encoding among a layer's arguments, by default rotary, can turn heads of HeadDim.
-template <class HeadDim, class... Arguments>
-inline constexpr bool fit_head = (fits_head<HeadDim, Arguments> && ...) &&
-                                 ((encoding_like<Arguments> || ...) ||
-                                  fits_head<HeadDim, position::rotary<>>);
+template <class Past>
+concept cached_rows_like = requires(Past past) {
+  past.keys, past.values;
+};
 
-template <expression X, class Pos, class Cache, class Embed, class Heads, class HeadDim,
-          class... Hidden>
-constexpr rule rule_of_causal(bool fits) {
-  using Queries = typename heads_of<Heads>::query;
-  constexpr bool axes_are = axis_like<Embed> && axis_like<HeadDim> && (axis_like<Hidden> && ...) &&
-                            roles<Pos, Cache, Embed, HeadDim, Hidden...>(Queries{});
-  if constexpr (!axes_are) {
-    return rule::not_an_axis;
-  } else {
-    if (!has_axis<Pos, shape_t<X>> || !has_axis<Embed, shape_t<X>>) return rule::missing;
-    if (has_axis<Cache, shape_t<X>>) return rule::cache;
-    if (!weft::detail::floating<X>) return rule::elements;
-    return fits ? rule::none : rule::pairs;
-  }
+using causal_attention_roles =
+    role_list<roles::cache, roles::embed, roles::heads, roles::head_dim, roles::group>;
+using causal_roles = role_list<roles::cache, roles::embed, roles::heads, roles::head_dim,
+                               roles::hidden, roles::group>;
+template <class A, class Roles, expression X, cache_position_like At, class P>
+constexpr auto fault_of_causal() {
+  using Pos = in_role<roles::positions, typename At::positions>;
+  using of_axes = decltype(fault_of_axes<A>(Roles{}, Pos{}));
+  if constexpr (is_broken<of_axes>)
+    return of_axes{};
+  else
+    return first_fault_t<
+        fault_of_operand<X, Pos>, fault_of_operand<X, role_in<A, roles::embed>>,
+        fault_if<is_along<X, role_in<A, roles::cache>>, rule::taken, role_in<A, roles::cache>>,
+        fault_if<!floating<X>, rule::elements>,
+        fault_if<!fits_head<typename A::head_dim, P>, rule::pairs, role_in<A, roles::head_dim>>>{};
 }
+template <class A, class X, class At, class P>
+using causal_attention_fault = decltype(fault_of_causal<A, causal_attention_roles, X, At, P>());
+template <class A, class X, class At, class P>
+using causal_fault = decltype(fault_of_causal<A, causal_roles, X, At, P>());
 
 // The RMS norm of a causal block.
 template <class Axis, expression X>
@@ -84,12 +89,14 @@ struct query_and_gate : axis<2 * HeadDim::extent> {};
 
 // Keys and values of a run's positions, and all so far, where they are the block's own; or those
 // that it shares.
-template <class Cache, class HeadDim, class Embed, class At, class X, class P, class... Keys>
-constexpr auto keys_and_values(no_term, scope s, const X& x, const At& at,
-                               const causal_options& options, const P& position_encoding,
+template <class A, class... Keys>
+constexpr auto keys_and_values(no_term, scope s, const auto& x, const auto& at,
+                               const causal_options& options, const auto& position_encoding,
                                shape<Keys...>) {
+  using Cache = typename A::cache;
+  using HeadDim = typename A::head_dim;
   const auto project = [&](const char* name) {
-    return affine<shape<Embed>, shape<Keys..., HeadDim>>(s / name, x, options.qkv_bias);
+    return affine<shape<typename A::embed>, shape<Keys..., HeadDim>>(s / name, x, options.qkv_bias);
   };
   auto k = project("k_proj");
   auto v = project("v_proj");
@@ -100,19 +107,20 @@ constexpr auto keys_and_values(no_term, scope s, const X& x, const At& at,
   return options.bfloat16_cache ? kv_cache<Cache, bfloat16>(s, at, turned, v)
                                 : kv_cache<Cache>(s, at, turned, v);
 }
-template <class Cache, class HeadDim, class Embed, class K, class V, class... Others>
-constexpr auto keys_and_values(const cached_rows<K, V>& shared, const Others&...) {
+template <class A, class K, class V>
+constexpr auto keys_and_values(const cached_rows<K, V>& shared, const auto&...) {
   return shared;
 }
 
 // The attention of a causal block: see nn::causal_attention. `shared` is no_term or the keys and
 // values of another one.
-template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
-          class Count, expression X, class Shared, class P, class... Queries>
-constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, Offset, Count>& at,
-                                const Shared& shared, const causal_options& options,
-                                const P& position_encoding, shape<Queries...>) {
-  using In = shape<Embed>;
+template <class A, class At, class... Queries>
+constexpr auto cached_attention(scope s, const auto& x, const At& at, const auto& shared,
+                                const causal_options& options, const auto& position_encoding,
+                                shape<Queries...>) {
+  using Cache = typename A::cache;
+  using HeadDim = typename A::head_dim;
+  using In = shape<typename A::embed>;
   using Whole = query_and_gate<HeadDim>;
   using of_queries = shape<Queries..., HeadDim>;
   const scope to_query = s / "q_proj";
@@ -126,11 +134,11 @@ constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, O
   }
   if (options.norm_heads) q = block_norm<HeadDim>(s / "q_norm", q, options);
   const auto ids = position_ids(at);
-  const auto where = positions_in_attention<Pos, Cache>(ids, options.scale);
+  const auto where = positions_in_attention<typename At::positions, Cache>(ids, options.scale);
   const scope own = s / "position";
   const auto turned = position_encoding.template query<shape<Queries...>, HeadDim>(own, q, ids);
-  const auto past = keys_and_values<Cache, HeadDim, Embed>(
-      shared, s, x, at, options, position_encoding, typename heads_of<Heads>::key{});
+  const auto past =
+      keys_and_values<A>(shared, s, x, at, options, position_encoding, key_heads<A>{});
   const auto scores =
       add_term(dot_product_score<HeadDim>(turned, past.keys, {options.scale, options.soft_cap}),
                position_encoding.template scores<shape<Queries...>, HeadDim>(own, q, where));
@@ -148,72 +156,19 @@ constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, O
   return causal_output{affine<of_queries, In>(s / "o_proj", mixed, options.output_bias), past};
 }
 
-}  // namespace detail
-
-// The attention of such a block: x float [..., Pos, Embed] to an output of the same axes, as
-// nn::causal_block's part of it is. Parameters and states as there, without "self_attn".
-template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
-          class Count, expression X, encoding_like P = position::rotary<>>
-requires(
-    detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>(detail::fit_head<HeadDim, P>) ==
-    rule::none) constexpr auto causal_attention(scope s, const X& x,
-                                                const cache_position<Pos, Offset, Count>& at,
-                                                const causal_options& options = {},
-                                                const P& position_encoding = {}) {
-  return detail::cached_attention<Cache, Embed, Heads, HeadDim>(
-      s, x, at, no_term{}, options, position_encoding, typename detail::heads_of<Heads>::query{});
-}
-// With the keys and values of an earlier block, .past of its result, and without such parameters
-// and states of its own (Brandon et al. 2024, "Reducing transformer key-value cache size with
-// cross-layer attention", section 2).
-template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
-          class Count, expression X, expression K, expression V,
-          encoding_like P = position::rotary<>>
-requires(
-    detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>(detail::fit_head<HeadDim, P>) ==
-    rule::none) constexpr auto causal_attention(scope s, const X& x,
-                                                const cache_position<Pos, Offset, Count>& at,
-                                                const cached_rows<K, V>& past,
-                                                const causal_options& options = {},
-                                                const P& position_encoding = {}) {
-  return detail::cached_attention<Cache, Embed, Heads, HeadDim>(
-      s, x, at, past, options, position_encoding, typename detail::heads_of<Heads>::query{});
-}
-
-#define WEFT_CAUSAL_RULES(name, axes)                                                  \
-  (not_an_axis, name ": name axes that are not the same, as in " axes),                \
-      (missing, name ": the operand has not both Embed and the axis of `at`"),         \
-      (cache, name ": the operand has the cache's axis"),                              \
-      (elements, name ": the elements are not float; convert with weft::cast<float>"), \
-      (pairs, name ": the encoding turns pairs of a head's elements; give HeadDim an even extent")
-
-template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
-          class Count, expression X, class... More>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>(
-             detail::fit_head<HeadDim, More...>) != rule::none)
-    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>(
-                    detail::fit_head<HeadDim, More...>)),
-                causal_attention(scope, const X&, const cache_position<Pos, Offset, Count>&,
-                                 const More&...),
-                WEFT_CAUSAL_RULES("nn::causal_attention",
-                                  "causal_attention<Cache, Embed, Heads, HeadDim>(s, x, at)"))
-
-namespace detail {
-
-template <class Cache, class Embed, class Heads, class HeadDim, class Hidden>
+template <class A>
 constexpr auto causal_layer(scope s, const auto& x, const auto& at, const auto& shared,
                             const causal_options& options, const auto& position_encoding) {
-  using In = shape<Embed>;
-  using Out = shape<Hidden>;
+  using In = shape<typename A::embed>;
+  using Out = shape<typename A::hidden>;
   const auto norm = [&](const char* name, const auto& of) {
-    return block_norm<Embed>(s / name, of, options);
+    return block_norm<typename A::embed>(s / name, of, options);
   };
   const auto after = [&](const char* name, const auto& part) {
     return options.post_norms ? norm(name, part) : part;
   };
-  const auto attended = cached_attention<Cache, Embed, Heads, HeadDim>(
-      s / "self_attn", norm("input_layernorm", x), at, shared, options, position_encoding,
-      typename heads_of<Heads>::query{});
+  const auto attended = cached_attention<A>(s / "self_attn", norm("input_layernorm", x), at, shared,
+                                            options, position_encoding, query_heads<A>{});
   const auto y = add_term(x, after("post_attention_layernorm", attended.output));
   const auto normed =
       norm(options.post_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm", y);
@@ -230,90 +185,105 @@ constexpr auto causal_layer(scope s, const auto& x, const auto& at, const auto& 
 
 }  // namespace detail
 
+// The attention of nn::causal_block: x float [..., Pos, embed] to an output of the same axes.
+// Parameters, states and axes as there, without "self_attn" and hidden.
+template <class A, expression X, detail::cache_position_like At,
+          encoding_like P = position::rotary<>>
+requires(detail::causal_attention_fault<A, X, At, P>::broken ==
+         rule::none) constexpr auto causal_attention(scope s, const X& x, const At& at,
+                                                     const causal_options& options = {},
+                                                     const P& position_encoding = {}) {
+  return detail::cached_attention<A>(s, x, at, no_term{}, options, position_encoding,
+                                     detail::query_heads<A>{});
+}
+// With the keys and values of an earlier block, .past of its result, and without such parameters
+// and states of its own (Brandon et al. 2024, "Reducing transformer key-value cache size with
+// cross-layer attention", section 2).
+template <class A, expression X, detail::cache_position_like At, detail::cached_rows_like Past,
+          encoding_like P = position::rotary<>>
+requires(detail::causal_attention_fault<A, X, At, P>::broken ==
+         rule::none) constexpr auto causal_attention(scope s, const X& x, const At& at,
+                                                     const Past& past,
+                                                     const causal_options& options = {},
+                                                     const P& position_encoding = {}) {
+  return detail::cached_attention<A>(s, x, at, past, options, position_encoding,
+                                     detail::query_heads<A>{});
+}
+
 // A block of Llama (Touvron et al. 2023, section 2.2) and of the models after it, decoded with a
 // cache: x + attention(norm(x)), then y + feed-forward(norm(y)), with RMS norms, rotary positions
-// and SwiGLU. x float [..., Pos, Embed] to the same axes. Heads is an axis, or nn::grouped or
-// nn::multi_query, for keys and values that several heads share. `at` is the progress of each
-// sequence, see nn::decode_state; one serves all blocks. Runs over the parts of a sequence give
-// what one run over all of it gives; Cache bounds its length. `position_encoding` is an
-// nn::encoding.
+// and SwiGLU. x float [..., Pos, embed] to the same axes. `at` is the progress of each sequence
+// along Pos, see nn::decode_state; one serves all blocks. Runs over the parts of a sequence give
+// what one run over all of it gives; cache bounds its length. `position_encoding` is an
+// nn::encoding. Axes, see nn/axes.hpp: cache, embed, heads, head_dim and hidden; optional are group
+// and key_heads, for keys and values that several heads share.
 //
-// Parameters, under the names of Hugging Face's transformers: input_layernorm.weight [Embed],
-// self_attn.q_proj.weight [query's Heads, HeadDim, Embed], k_proj.weight and v_proj.weight [key's
-// Heads, HeadDim, Embed], o_proj.weight [Embed, query's Heads, HeadDim], with .qkv_bias a bias of
-// the first three, with .output_bias o_proj.bias [Embed], with .norm_heads q_norm.weight and
-// k_norm.weight [HeadDim], with .sinks sinks [query's Heads]; with .output_gate q_proj.weight has
+// Parameters, under the names of Hugging Face's transformers: input_layernorm.weight [embed],
+// self_attn.q_proj.weight [query's heads, head_dim, embed], k_proj.weight and v_proj.weight [key's
+// heads, head_dim, embed], o_proj.weight [embed, query's heads, head_dim], with .qkv_bias a bias of
+// the first three, with .output_bias o_proj.bias [embed], with .norm_heads q_norm.weight and
+// k_norm.weight [head_dim], with .sinks sinks [query's heads]; with .output_gate q_proj.weight has
 // twice the elements for each head, its queries and then its gates;
-// post_attention_layernorm.weight [Embed]; mlp.gate_proj.weight and mlp.up_proj.weight [Hidden,
-// Embed], mlp.down_proj.weight [Embed, Hidden]. With .post_norms, post_attention_layernorm is of
+// post_attention_layernorm.weight [embed]; mlp.gate_proj.weight and mlp.up_proj.weight [hidden,
+// embed], mlp.down_proj.weight [embed, hidden]. With .post_norms, post_attention_layernorm is of
 // the attention's output, pre_feedforward_layernorm and post_feedforward_layernorm are the other
-// two. States: self_attn.keys and self_attn.values [..., Cache, key's Heads, HeadDim]. Misuse does
-// not compile: see the WEFT_REJECT overload.
-template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
-          class Offset, class Count, expression X, encoding_like P = position::rotary<>>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
-             detail::fit_head<HeadDim, P>) ==
-         rule::none) constexpr auto causal_block(scope s, const X& x,
-                                                 const cache_position<Pos, Offset, Count>& at,
+// two. States: self_attn.keys and self_attn.values [..., cache, key's heads, head_dim]. Misuse does
+// not compile: see the WEFT_REJECT_LAYER overloads.
+template <class A, expression X, detail::cache_position_like At,
+          encoding_like P = position::rotary<>>
+requires(detail::causal_fault<A, X, At, P>::broken ==
+         rule::none) constexpr auto causal_block(scope s, const X& x, const At& at,
                                                  const causal_options& options = {},
                                                  const P& position_encoding = {}) {
-  return detail::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at, no_term{}, options,
-                                                                    position_encoding)
-      .output;
+  return detail::causal_layer<A>(s, x, at, no_term{}, options, position_encoding).output;
 }
-template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
-          class Offset, class Count, expression X, class... More>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
-             detail::fit_head<HeadDim, More...>) != rule::none)
-    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
-                    detail::fit_head<HeadDim, More...>)),
-                causal_block(scope, const X&, const cache_position<Pos, Offset, Count>&,
-                             const More&...),
-                WEFT_CAUSAL_RULES("nn::causal_block",
-                                  "causal_block<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at)"))
 
 // The same block with its keys and values beside its output, for blocks that share them, and such a
 // block: every second one here attends to the keys and values of the one before.
 //
-//   auto const own = nn::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s / 0, x, at);
-//   auto const next = nn::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s / 1, own.output, at,
-//                                                                            own.past);
-template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
-          class Offset, class Count, expression X, encoding_like P = position::rotary<>>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
-             detail::fit_head<HeadDim, P>) ==
-         rule::none) constexpr auto causal_layer(scope s, const X& x,
-                                                 const cache_position<Pos, Offset, Count>& at,
+//   auto const own = nn::causal_layer<axes>(s / 0, x, at);
+//   auto const next = nn::causal_layer<axes>(s / 1, own.output, at, own.past);
+template <class A, expression X, detail::cache_position_like At,
+          encoding_like P = position::rotary<>>
+requires(detail::causal_fault<A, X, At, P>::broken ==
+         rule::none) constexpr auto causal_layer(scope s, const X& x, const At& at,
                                                  const causal_options& options = {},
                                                  const P& position_encoding = {}) {
-  return detail::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at, no_term{}, options,
-                                                                    position_encoding);
+  return detail::causal_layer<A>(s, x, at, no_term{}, options, position_encoding);
 }
 // The block that shares the keys and values of an earlier one.
-template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
-          class Offset, class Count, expression X, expression K, expression V,
+template <class A, expression X, detail::cache_position_like At, detail::cached_rows_like Past,
           encoding_like P = position::rotary<>>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
-             detail::fit_head<HeadDim, P>) ==
-         rule::none) constexpr auto causal_layer(scope s, const X& x,
-                                                 const cache_position<Pos, Offset, Count>& at,
-                                                 const cached_rows<K, V>& past,
+requires(detail::causal_fault<A, X, At, P>::broken ==
+         rule::none) constexpr auto causal_layer(scope s, const X& x, const At& at,
+                                                 const Past& past,
                                                  const causal_options& options = {},
                                                  const P& position_encoding = {}) {
-  return detail::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at, past, options,
-                                                                    position_encoding);
+  return detail::causal_layer<A>(s, x, at, past, options, position_encoding);
 }
-template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
-          class Offset, class Count, expression X, class... More>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
-             detail::fit_head<HeadDim, More...>) != rule::none)
-    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
-                    detail::fit_head<HeadDim, More...>)),
-                causal_layer(scope, const X&, const cache_position<Pos, Offset, Count>&,
-                             const More&...),
-                WEFT_CAUSAL_RULES("nn::causal_layer",
-                                  "causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at)"))
 
-#undef WEFT_CAUSAL_RULES
+#define WEFT_REJECT_CAUSAL(layer, fault)                                                       \
+  template <                                                                                   \
+      class... Axes, expression X, detail::cache_position_like At, class O = causal_options,   \
+      class P = position::rotary<>,                                                            \
+      class Fault = detail::fault_of_call<                                                     \
+          detail::called_with<detail::only_t<Axes...>, causal_options, O> && encoding_like<P>, \
+          detail::fault<detail::only_t<Axes...>, X, At, P>>>                                   \
+  requires(!detail::cached_rows_like<O> && Fault::broken != rule::none)                        \
+      WEFT_REJECT_LAYER(layer, #layer "<axes>(s, x, at, options, encoding)",                   \
+                        (scope, const X&, const At&, const O& = {}, const P& = {}))
+WEFT_REJECT_CAUSAL(causal_attention, causal_attention_fault)
+WEFT_REJECT_CAUSAL(causal_block, causal_fault)
+WEFT_REJECT_CAUSAL(causal_layer, causal_fault)
+#undef WEFT_REJECT_CAUSAL
+#define WEFT_REJECT_SHARING(layer, fault)                                                         \
+  template <class A, expression X, detail::cache_position_like At, detail::cached_rows_like Past, \
+            encoding_like P = position::rotary<>, class Fault = detail::fault<A, X, At, P>>       \
+  requires(Fault::broken != rule::none) WEFT_REJECT_FAULTS(                                       \
+      layer, #layer "<axes>(s, x, at, past, options, encoding)",                                  \
+      (scope, const X&, const At&, const Past&, const causal_options& = {}, const P& = {}))
+WEFT_REJECT_SHARING(causal_attention, causal_attention_fault)
+WEFT_REJECT_SHARING(causal_layer, causal_fault)
+#undef WEFT_REJECT_SHARING
 
 }  // namespace weft::nn

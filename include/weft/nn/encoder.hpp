@@ -36,19 +36,29 @@ struct residual {
   }
 };
 
-// The first rule that the arguments of an encoder, and the axes of its operand and mask, break.
-template <expression X, class M, class O, class P, class Pos, class KeyPos, class Embed,
-          class Heads, class HeadDim, class Hidden>
-constexpr rule rule_of_encoder() {
-  if (!layer_arguments<transformer_options, O, P, M>) return rule::arguments;
-  constexpr rule of_attention =
-      rule_of_self_attention<X, M, attention_options, P, Pos, KeyPos, Embed, Heads, HeadDim>();
-  if constexpr (of_attention != rule::none)
-    return of_attention;
+// What the operand of an encoder or a decoder breaks, beside its attention.
+template <class A, class X>
+using fault_of_hidden = first_fault_t<
+    fault_if<is_along<X, role_in<A, roles::hidden>>, rule::taken, role_in<A, roles::hidden>>,
+    fault_if<(united_rank<shape_t<X>, shape<typename A::hidden>> > max_rank), rule::rank>>;
+
+using encoder_roles = role_list<roles::positions, roles::keys, roles::embed, roles::heads,
+                                roles::head_dim, roles::hidden, roles::group, roles::value_dim>;
+template <class A, class Self>
+constexpr auto fault_of_encoder() {
+  using of_layer = decltype(fault_of_layer<A, encoder_roles, Self>());
+  if constexpr (is_broken<of_layer>)
+    return of_layer{};
   else
-    return rule_of_linear<X, shape<Embed>, shape<Hidden>>() == rule::none ? rule::none
-                                                                          : rule::not_an_axis;
+    return fault_of_hidden<A, typename Self::operand>{};
 }
+template <class A, class Self>
+using encoder_fault = decltype(fault_of_encoder<A, Self>());
+
+template <class A, class X, class M, class O, class P>
+using encoder_call_fault =
+    fault_of_call<called_with<A, transformer_options, O, M> && encoding_like<P>,
+                  encoder_fault<A, attending<X, M, P>>>;
 
 constexpr attention_options attention_of(const transformer_options& o) {
   return {.bias = o.bias, .scale = o.scale, .soft_cap = o.soft_cap, .dropout = o.dropout};
@@ -56,102 +66,57 @@ constexpr attention_options attention_of(const transformer_options& o) {
 
 }  // namespace detail
 
-#define WEFT_ENCODER_RULES(name, use)                                                       \
-  (not_an_axis, name ": name axes that are not the same, as in " use),                      \
-      (missing, name ": the operand has not both Pos and Embed"),                           \
-      (keys, name ": KeyPos is not an alias of Pos, or the operand has it already"),        \
-      (elements, name ": the elements are not float; convert with weft::cast<float>"),      \
-      (surplus, name ": the mask has an axis that the scores have not"),                    \
-      (mask_order, name                                                                     \
-       ": the mask has its keys along another axis; name that of the queries first, as in " \
-       "causal<Pos, KeyPos>()"),                                                            \
-      (mask_keys, name                                                                      \
-       ": a mask of floats is added and needs the keys' axis; valid lengths "               \
-       "are std::int32_t, without it"),                                                     \
-      (pairs, name ": the encoding turns pairs of a head's elements; give HeadDim an even extent")
-
 // Self-attention and a feed-forward network, each with a residual connection (Vaswani et al. 2017,
-// section 3.1; with .norm_first as Xiong et al. 2020): x float [..., Pos, Embed] to .output of the
-// same axes and .weights of the attention, [..., Pos, Heads..., KeyPos]. Parameters under the names
-// of torch.nn.TransformerEncoderLayer: self_attn (see nn::self_attention), linear1 and linear2 (see
-// nn::feed_forward), norm1 and norm2. `mask` is over any axes of the scores, see mask.hpp.
-// `position_encoding` is the position encoding of the attention, see nn::encoding; it does not add
-// to the embedding, nn::add_positions does. Misuse does not compile.
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
-          expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
-requires(detail::rule_of_encoder<X, M, transformer_options, P, Pos, KeyPos, Embed, Heads, HeadDim,
-                                 Hidden>() ==
+// section 3.1; with .norm_first as Xiong et al. 2020): x float [..., positions, embed] to .output
+// of the same axes and .weights of the attention, [..., positions, heads..., keys]. Axes, see
+// nn/axes.hpp: positions, keys, embed, heads, head_dim and hidden; optional are group, key_heads
+// and value_dim. Parameters under the names of torch.nn.TransformerEncoderLayer: self_attn (see
+// nn::self_attention), linear1 and linear2 (see nn::feed_forward), norm1 and norm2. `mask` is over
+// any axes of the scores, see mask.hpp. `position_encoding` is the position encoding of the
+// attention, see nn::encoding; it does not add to the embedding, nn::add_positions does. Misuse
+// does not compile.
+template <class A, expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
+requires(detail::encoder_fault<A, detail::attending<X, M, P>>::broken ==
          rule::none) constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
                                                   transformer_options options = {},
                                                   const P& position_encoding = {}) {
+  using Embed = typename A::embed;
   const detail::residual<Embed> first{s / "norm1", options}, second{s / "norm2", options};
-  const auto self = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
-      s / "self_attn", first.before(x), mask, detail::attention_of(options), position_encoding);
+  const auto self = detail::attend_to_itself<A>(s / "self_attn", first.before(x), mask,
+                                                detail::attention_of(options), position_encoding);
   const auto after_self = first.after(x, self.output);
-  const auto fed = feed_forward<Embed, Hidden>(s, second.before(after_self), options);
+  const auto fed = feed_forward<Embed, typename A::hidden>(s, second.before(after_self), options);
   return attention_output{second.after(after_self, fed), self.weights};
 }
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
-          expression X, class M = mask_list<>, class O = transformer_options, class P = encoding,
-          class Surplus = detail::surplus<
-              M, detail::multi_head_scores<X, detail::as_keys<X, Pos, KeyPos>, Embed, Heads>>>
-requires(detail::rule_of_encoder<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>() !=
-         rule::none)
-    WEFT_REJECT(
-        (detail::rule_of_encoder<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>()),
-        encoder_block(scope, const X&, const M& = {}, const O& = {}, const P& = {}),
-        (arguments,
-         "nn::encoder_block: after the operand come the mask, options and the encoding, in this "
-         "order; write {} in the place of one that is not there"),
-        WEFT_ENCODER_RULES("nn::encoder_block",
-                           "encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x)"))
+template <class... Axes, expression X, class M = mask_list<>, class O = transformer_options,
+          class P = encoding,
+          class Fault = detail::encoder_call_fault<detail::only_t<Axes...>, X, M, O, P>>
+requires(Fault::broken != rule::none)
+    WEFT_REJECT_LAYER(encoder_block, "encoder_block<axes>(s, x, mask, options, encoding)",
+                      (scope, const X&, const M& = {}, const O& = {}, const P& = {}))
 
 // A stack of `layers` blocks, at least one, and with .final_norm a normalisation: the output, and
 // the weights of the last block. Parameters under "layers.0", "layers.1", ... and "norm", as
 // torch.nn.TransformerEncoder.
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
-          expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
-requires(detail::rule_of_encoder<X, M, transformer_options, P, Pos, KeyPos, Embed, Heads, HeadDim,
-                                 Hidden>() ==
+template <class A, expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
+requires(detail::encoder_fault<A, detail::attending<X, M, P>>::broken ==
          rule::none) constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
                                             transformer_options options = {},
                                             const P& position_encoding = {}) {
   const auto block = [&](int i, const auto& y) {
-    return encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s / "layers" / i, y, mask,
-                                                                     options, position_encoding);
+    return encoder_block<A>(s / "layers" / i, y, mask, options, position_encoding);
   };
   auto last = block(0, x);
   for (int i = 1; i < layers; ++i) last = block(i, last.output);
-  if (options.final_norm) last.output = detail::norm<Embed>(s / "norm", last.output, options);
+  if (options.final_norm)
+    last.output = detail::norm<typename A::embed>(s / "norm", last.output, options);
   return last;
 }
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
-          expression X, class M = mask_list<>, class O = transformer_options, class P = encoding,
-          class Surplus = detail::surplus<
-              M, detail::multi_head_scores<X, detail::as_keys<X, Pos, KeyPos>, Embed, Heads>>>
-requires(detail::rule_of_encoder<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>() !=
-         rule::none)
-    WEFT_REJECT(
-        (detail::rule_of_encoder<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>()),
-        encoder(scope, const X&, int, const M& = {}, const O& = {}, const P& = {}),
-        (arguments,
-         "nn::encoder: after the number of layers come the mask, options and the encoding, in this "
-         "order; write {} in the place of one that is not there"),
-        WEFT_ENCODER_RULES("nn::encoder",
-                           "encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, layers)"))
-
-#undef WEFT_ENCODER_RULES
-
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), encoder_block(scope, const Args&...),
-            (no_axes,
-             "nn::encoder_block: it is called as encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, "
-             "Hidden>(s, x)"))
-
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), encoder(scope, const Args&...),
-            (no_axes,
-             "nn::encoder: it is called as encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, "
-             "x, layers)"))
+template <class... Axes, expression X, class M = mask_list<>, class O = transformer_options,
+          class P = encoding,
+          class Fault = detail::encoder_call_fault<detail::only_t<Axes...>, X, M, O, P>>
+requires(Fault::broken != rule::none)
+    WEFT_REJECT_LAYER(encoder, "encoder<axes>(s, x, layers, mask, options, encoding)",
+                      (scope, const X&, int, const M& = {}, const O& = {}, const P& = {}))
 
 }  // namespace weft::nn

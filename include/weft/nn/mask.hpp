@@ -27,6 +27,7 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/nn/detail.hpp"
+#include "weft/nn/layer_rules.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"
 #include "weft/ops/mask.hpp"
@@ -275,16 +276,12 @@ requires(detail::rule_of_masked_softmax<S, M, KeyPos>() ==
 }
 template <class KeyPos, expression S, detail::mask_like M = mask_list<>,
           class Surplus = detail::surplus<M, shape_t<S>>>
-requires(detail::rule_of_masked_softmax<S, M, KeyPos>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_masked_softmax<S, M, KeyPos>()), masked_softmax(const S&, const M& = {}),
-    (missing, "nn::masked_softmax: the scores have no such axis of keys"),
-    (elements, "nn::masked_softmax: the scores are not float; convert with weft::cast<float>"),
-    (surplus, "nn::masked_softmax: the mask has an axis that the scores have not"),
-    (mask_order,
-     "nn::masked_softmax: the mask has its keys along another axis; name that of the "
-     "queries first, as in causal<Pos, KeyPos>()"),
-    (mask_keys,
-     "nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths are "
-     "std::int32_t, without it"))
+requires(detail::rule_of_masked_softmax<S, M, KeyPos>() != rule::none)
+    WEFT_REJECT((detail::rule_of_masked_softmax<S, M, KeyPos>()),
+                masked_softmax(const S&, const M& = {}),
+                (missing, "nn::masked_softmax: the scores have no such axis of keys"),
+                (elements,
+                 "nn::masked_softmax: the scores are not float; convert with weft::cast<float>"),
+                WEFT_MASK_RULES("nn::masked_softmax"))
 
 }  // namespace weft::nn

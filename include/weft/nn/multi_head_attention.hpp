@@ -5,7 +5,7 @@
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
 #include "weft/nn/attention.hpp"
-#include "weft/nn/attention_axes.hpp"
+#include "weft/nn/axes.hpp"
 #include "weft/nn/detail.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/nn/position/encoding.hpp"
@@ -33,263 +33,224 @@ constexpr auto output_projection(scope s, const X& x, shape<Heads...>, bool bias
 }
 
 // Calls f with the scores under a position encoding, and with a function of the weights for what
-// the encoding adds to the weighted values. H and D are the layer's heads_of and dims_of, and the
-// keys k are projected from `source` along Features.
-template <class H, class D, class KeyPos, class Features, class Q, class K, class F>
-constexpr auto apply_position_encoding(no_term, scope, const Q& q, const K& k,
+// the encoding adds to the weighted values. The keys k are projected from `source`.
+template <class A, class KeyPos>
+constexpr auto apply_position_encoding(no_term, scope, const auto& q, const auto& k,
                                        const auto& /*source*/, const score_options& scoring,
-                                       const F& f) {
-  return f(dot_product_score<typename D::key>(q, k, scoring),
+                                       const auto& f) {
+  return f(dot_product_score<typename A::head_dim>(q, k, scoring),
            [](const auto&) { return no_term{}; });
 }
-template <class H, class D, class KeyPos, class Features, class Pos, class P, class Q, class K,
-          class F>
+template <class A, class KeyPos, class Pos, class P>
 constexpr auto apply_position_encoding(const query_encoding<Pos, P>& of_queries, scope s,
-                                       const Q& q, const K& k, const auto& source,
-                                       const score_options& scoring, const F& f) {
-  using Heads = typename H::query;
-  using HeadDim = typename D::key;
+                                       const auto& q, const auto& k, const auto& source,
+                                       const score_options& scoring, const auto& f) {
+  using Heads = query_heads<A>;
+  using HeadDim = typename A::head_dim;
   const P& position_encoding = of_queries.position_encoding;
-  const auto where =
-      positions_in_attention<Pos, KeyPos, Features>(positions<Pos>(), scoring.scale, source, k);
+  const auto where = positions_in_attention<Pos, KeyPos, axis_of<A, roles::key_width>>(
+      positions<Pos>(), scoring.scale, source, k);
   const auto encoded_query = position_encoding.template query<Heads, HeadDim>(s, q, where.at);
   const auto encoded_key =
-      position_encoding.template key<typename H::key, HeadDim>(s, k, positions<KeyPos>());
+      position_encoding.template key<key_heads<A>, HeadDim>(s, k, positions<KeyPos>());
   const auto scores = add_term(dot_product_score<HeadDim>(encoded_query, encoded_key, scoring),
                                position_encoding.template scores<Heads, HeadDim>(s, q, where));
   return f(scores, [&](const auto& weights) {
-    return position_encoding.template values<Heads, typename D::value>(s, weights, where);
+    return position_encoding.template values<Heads, axis_of<A, roles::value_dim>>(s, weights,
+                                                                                  where);
   });
 }
 
-// The axes of the scores of a multi-head attention.
-template <class Q, class K, class Embed, class H>
-using multi_head_scores =
-    united<united<without<shape_t<Q>, shape<typename widths_of<Embed>::query>>,
-                  typename heads_of<H>::query>,
-           without<shape_t<K>, shape<typename widths_of<Embed>::key>>>;
-
-template <class... Axes, class... Heads>
-constexpr bool roles(shape<Heads...>) {
-  return (axis_like<Axes> && ...) && (axis_like<Heads> && ...) &&
-         distinct<shape<Axes..., Heads...>>;
-}
-
-template <expression Q, expression K, expression V, class M, class KeyPos, class Embed, class H,
-          class HeadDim, class P = no_term>
-constexpr rule rule_of_multi_head() {
-  using W = widths_of<Embed>;
-  using D = dims_of<HeadDim>;
-  using Heads = typename heads_of<H>::query;
-  constexpr bool axes_are = axis_like<typename W::query> && axis_like<typename W::key> &&
-                            axis_like<typename W::value> && axis_like<typename W::output> &&
-                            roles<KeyPos, typename D::key>(Heads{}) &&
-                            roles<KeyPos, typename D::value>(Heads{});
-  if constexpr (!axes_are) {
-    return rule::not_an_axis;
-  } else {
-    if (!has_axis<typename W::query, shape_t<Q>>) return rule::query;
-    if (!has_axis<typename W::key, shape_t<K>>) return rule::key;
-    if (!has_axis<typename W::value, shape_t<V>>) return rule::value;
-    if (has_axis<KeyPos, shape_t<Q>> || !has_axis<KeyPos, shape_t<K>> ||
-        !has_axis<KeyPos, shape_t<V>>)
-      return rule::keys;
-    if (!weft::detail::floating<Q> || !weft::detail::floating<K> || !weft::detail::floating<V>)
-      return rule::elements;
-    if (!fits_head<typename D::key, P>) return rule::pairs;
-    return rule_of_mask<M, multi_head_scores<Q, K, Embed, H>, KeyPos>();
-  }
-}
-
-template <expression Q, expression K, expression V, class M, class O, class P, class KeyPos,
-          class Embed, class Heads, class HeadDim>
-constexpr rule rule_of_attention() {
-  if (!mask_like<M> || !std::same_as<O, attention_options> || !query_encoding_like<P>)
-    return rule::arguments;
-  return rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim, P>();
-}
-
-// The type of x in the role of the keys.
-template <class X, class Pos, class KeyPos>
-using as_keys = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<KeyPos>>>;
-
-// Whether these are options, a position encoding, and masks.
-template <class Options, class O, class P, class... Masks>
-concept layer_arguments = std::same_as<O, Options> && encoding_like<P> &&(mask_like<Masks>&&...);
-
-template <expression X, class M, class O, class P, class Pos, class KeyPos, class Embed,
-          class Heads, class HeadDim>
-constexpr rule rule_of_self_attention() {
-  if constexpr (!layer_arguments<attention_options, O, P, M>) {
-    return rule::arguments;
-  } else if constexpr (!(axis_like<Pos> && axis_like<KeyPos>) || std::same_as<Pos, KeyPos>) {
-    return rule::not_an_axis;
-  } else if constexpr (!has_axis<Pos, shape_t<X>>) {
-    return rule::missing;
-  } else if constexpr (!same_length<Pos, KeyPos> || has_axis<KeyPos, shape_t<X>>) {
-    return rule::keys;
-  } else {
-    using Keys = as_keys<X, Pos, KeyPos>;
-    constexpr rule broken =
-        rule_of_multi_head<X, Keys, Keys, M, KeyPos, Embed, Heads, HeadDim, P>();
-    const bool of_operand = broken == rule::query || broken == rule::key || broken == rule::value ||
-                            broken == rule::keys;
-    return of_operand ? rule::missing : broken;
-  }
-}
-
-}  // namespace detail
-
-// Attention of each of Heads: query float [..., Pos, Embed], key and value float [..., KeyPos,
-// Embed] and a mask (see mask.hpp) over any axes of the scores to an output [..., Pos, Embed] and
-// weights [..., Pos, Heads..., KeyPos], before dropout and without that of .zero_key. For
-// self-attention KeyPos is an alias of Pos, and nn::self_attention is shorter. Embed, Heads and
-// HeadDim are axes, or nn::widths, nn::grouped or nn::multi_query, and nn::head_dims. Misuse does
-// not compile: see the WEFT_REJECT overloads.
-//
-// Parameters, as torch.nn.MultiheadAttention's and in its order, but with separate axes for heads
-// and for elements of a head:
-//   in_proj_weight [3 Heads, HeadDim, Embed], or, if query, key and value differ in width, heads or
-//     head size: q_proj_weight [query's Heads, KeyDim, Query], k_proj_weight [Heads, KeyDim, Key],
-//     v_proj_weight [Heads, ValueDim, Value]; initially Xavier uniform
-//   in_proj_bias [3 Heads, HeadDim], or, if they differ in heads or head size, q_proj_bias,
-//     k_proj_bias, v_proj_bias; initially zeros
-//   out_proj.weight [Output, query's Heads, ValueDim], out_proj.bias [Output]; see nn::linear
-// nn::for_queries<Pos>(encoding) adds a position encoding, see nn::encoding: queries have the
-// positions 0, 1, 2, … along Pos, keys along KeyPos. The encoding's parameters are under
-// "position".
-template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::query_encoding_like P = no_term>
-requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim, P>() ==
-         rule::none) constexpr auto multi_head_attention(scope s, const Q& query, const K& key,
-                                                         const V& value, const M& mask = {},
-                                                         attention_options options = {},
-                                                         const P& position_encoding = {}) {
-  using W = detail::widths_of<Embed>;
-  using H = detail::heads_of<Heads>;
-  using D = detail::dims_of<HeadDim>;
-  using In = detail::projections<W, H, D>;
+// Multi-head attention to the keys along KeyPos.
+template <class A, class KeyPos>
+constexpr auto attend(scope s, const auto& query, const auto& key, const auto& value,
+                      const auto& mask, const attention_options& options,
+                      const auto& position_encoding) {
+  using KeyWidth = axis_of<A, roles::key_width>;
+  using In = projections<A>;
   const auto weight = In::weights(s);
-  auto q = dot<typename W::query>(query, weight.query);
-  auto k = dot<typename W::key>(key, weight.key);
-  auto v = dot<typename W::value>(value, weight.value);
+  auto q = dot<typename A::embed>(query, weight.query);
+  auto k = dot<KeyWidth>(key, weight.key);
+  auto v = dot<axis_of<A, roles::value_width>>(value, weight.value);
   if (options.bias) {
     const auto bias = In::biases(s);
     q = q + bias.query;
     k = k + bias.key;
     v = v + bias.value;
   }
-  const auto attend = [&](const auto& scores, const auto& value_bias) {
-    const auto masked_scores = detail::masked<KeyPos>(scores, mask);
+  const auto mix = [&](const auto& scores, const auto& value_bias) {
+    const auto masked_scores = masked<KeyPos>(scores, mask);
     const auto weights = options.zero_key ? softmax_with_sink<KeyPos>(masked_scores, constant(0.0f))
                                           : softmax<KeyPos>(masked_scores);
-    const auto kept = detail::dropped(weights, options.dropout);
-    const auto mixed = detail::add_term(dot<KeyPos>(kept, v), value_bias(kept));
-    const auto output = detail::output_projection<typename W::output, typename D::value>(
-        s / "out_proj", mixed, typename H::query{}, options.bias);
+    const auto kept = dropped(weights, options.dropout);
+    const auto mixed = add_term(dot<KeyPos>(kept, v), value_bias(kept));
+    const auto output =
+        output_projection<axis_of<A, roles::output_width>, axis_of<A, roles::value_dim>>(
+            s / "out_proj", mixed, query_heads<A>{}, options.bias);
     return attention_output{output, weights};
   };
-  return detail::apply_position_encoding<H, D, KeyPos, typename W::key>(
-      position_encoding, s / "position", q, k, key, {options.scale, options.soft_cap}, attend);
+  return apply_position_encoding<A, KeyPos>(position_encoding, s / "position", q, k, key,
+                                            {options.scale, options.soft_cap}, mix);
 }
-template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, class M = mask_list<>, class O = attention_options, class P = no_term,
-          class Surplus = detail::surplus<M, detail::multi_head_scores<Q, K, Embed, Heads>>>
-requires(detail::rule_of_attention<Q, K, V, M, O, P, KeyPos, Embed, Heads, HeadDim>() != rule::none)
-    WEFT_REJECT(
-        (detail::rule_of_attention<Q, K, V, M, O, P, KeyPos, Embed, Heads, HeadDim>()),
-        multi_head_attention(scope, const Q&, const K&, const V&, const M& = {}, const O& = {},
-                             const P& = {}),
-        (arguments,
-         "nn::multi_head_attention: after the value come the mask, options and "
-         "nn::for_queries<Pos>(encoding), in this order; write {} in the place of one that is not "
-         "there"),
-        (not_an_axis,
-         "nn::multi_head_attention: name axes that are not the same, as in "
-         "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)"),
-        (query, "nn::multi_head_attention: the query has no such axis to project"),
-        (key, "nn::multi_head_attention: the key has no such axis to project"),
-        (value, "nn::multi_head_attention: the value has no such axis to project"),
-        (keys, "nn::multi_head_attention: keys and values have the axis KeyPos, the query has not"),
-        (elements,
-         "nn::multi_head_attention: query, key or value is not float; convert with "
-         "weft::cast<float>"),
-        (surplus, "nn::multi_head_attention: the mask has an axis that the scores have not"),
-        (mask_order,
-         "nn::multi_head_attention: the mask has its keys along another axis; name that of the "
-         "queries first, as in causal<Pos, KeyPos>()"),
-        (pairs,
-         "nn::multi_head_attention: the encoding turns pairs of a head's elements; give HeadDim an "
-         "even extent"),
-        (mask_keys,
-         "nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid "
-         "lengths are std::int32_t, without it"))
 
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression Q,
-          expression K, expression V, detail::mask_like M = mask_list<>,
+// Multi-head attention of x to itself.
+template <class A>
+constexpr auto attend_to_itself(scope s, const auto& x, const auto& mask,
+                                const attention_options& options, const auto& position_encoding) {
+  using Pos = typename A::positions;
+  const auto keys = rename<Pos, typename A::keys>(x);
+  return attend<A, typename A::keys>(s, x, keys, keys, mask, options,
+                                     for_queries<Pos>(position_encoding));
+}
+
+// The axes of the scores of a multi-head attention.
+template <class A, class Q, class K>
+using multi_head_scores =
+    united<united<without<shape_t<Q>, shape<typename A::embed>>, query_heads<A>>,
+           without<shape_t<K>, shape<axis_of<A, roles::key_width>>>>;
+
+template <class M, class Scores, class KeyPos>
+using fault_of_mask = fault<rule_of_mask<M, Scores, KeyPos>(), surplus<M, Scores>>;
+
+template <class A, class Q, class K>
+inline constexpr bool too_many_axes =
+    united_rank<multi_head_scores<A, Q, K>, shape<typename A::head_dim>> > max_rank;
+
+template <class... X>
+inline constexpr bool floating = (weft::detail::floating<X> && ...);
+
+// An operand that attends, its mask and its position encoding.
+template <class X, class M, class P>
+requires expression<std::remove_cvref_t<X>>
+struct attending {
+  using operand = std::remove_cvref_t<X>;
+  using mask = M;
+  using encoding = P;
+};
+
+// What the operands of a multi-head attention with keys along Keys, an in_role, break.
+template <class A, class Keys, class Query, class K, class V, class Q = typename Query::operand>
+using fault_of_heads = first_fault_t<
+    fault_of_operand<Q, role_in<A, roles::embed>>,
+    fault_of_operand<K, role_in<A, roles::key_width>>, fault_of_operand<K, Keys>,
+    fault_of_operand<V, role_in<A, roles::value_width>>, fault_of_operand<V, Keys>,
+    fault_if<is_along<Q, Keys>, rule::taken, Keys>, fault_if<!floating<Q, K, V>, rule::elements>,
+    fault_if<too_many_axes<A, Q, K>, rule::rank>,
+    fault_if<!fits_head<typename A::head_dim, typename Query::encoding>, rule::pairs,
+             role_in<A, roles::head_dim>>,
+    fault_of_mask<typename Query::mask, multi_head_scores<A, Q, K>, typename Keys::axis>>;
+
+using attention_roles =
+    role_list<roles::keys, roles::embed, roles::heads, roles::head_dim, roles::group,
+              roles::value_dim, roles::key_width, roles::value_width, roles::output_width>;
+template <class A, class Query, expression K, expression V>
+constexpr auto fault_of_attention() {
+  using of_axes = decltype(fault_of_axes<A>(attention_roles{}));
+  if constexpr (is_broken<of_axes>)
+    return of_axes{};
+  else
+    return fault_of_heads<A, role_in<A, roles::keys>, Query, K, V>{};
+}
+template <class A, class Query, class K, class V>
+using attention_fault = decltype(fault_of_attention<A, Query, K, V>());
+
+// The type of x in the role of the keys.
+template <class A, class X>
+using as_keys =
+    tensor<element_t<X>, replaced<shape_t<X>, typename A::positions, shape<typename A::keys>>>;
+
+// What the operand of a self-attention breaks.
+template <class A, class Self, class X = typename Self::operand>
+using fault_of_self = first_fault_t<
+    fault_of_operand<X, role_in<A, roles::positions>>,
+    fault_if<!same_length<typename A::positions, typename A::keys>, rule::keys,
+             role_in<A, roles::keys>, role_in<A, roles::positions>>,
+    fault_if<is_along<X, role_in<A, roles::keys>>, rule::taken, role_in<A, roles::keys>>,
+    fault_of_heads<A, role_in<A, roles::keys>, Self, as_keys<A, X>, as_keys<A, X>>>;
+
+// What a layer breaks whose axes are those of Roles, and whose first part is self-attention.
+template <class A, class Roles, class Self>
+constexpr auto fault_of_layer() {
+  using of_axes = decltype(fault_of_axes<A>(Roles{}));
+  if constexpr (is_broken<of_axes>)
+    return of_axes{};
+  else
+    return fault_of_self<A, Self>{};
+}
+using self_attention_roles = role_list<roles::positions, roles::keys, roles::embed, roles::heads,
+                                       roles::head_dim, roles::group, roles::value_dim,
+                                       roles::key_width, roles::value_width, roles::output_width>;
+template <class A, class Self>
+using self_attention_fault = decltype(fault_of_layer<A, self_attention_roles, Self>());
+
+// Whether these are one struct of axes, options, and masks.
+template <class Axes, class Options, class O, class... Masks>
+inline constexpr bool called_with =
+    !std::same_as<Axes, void> && std::same_as<O, Options> && (mask_like<Masks> && ...);
+
+}  // namespace detail
+
+// Attention of each of heads: query float [..., positions, embed], key float [..., keys,
+// key_width], value float [..., keys, value_width] and a mask (see mask.hpp) over any axes of the
+// scores to an output [..., positions, output_width] and weights [..., positions, heads..., keys],
+// before dropout and without that of .zero_key. Axes, see nn/axes.hpp: keys, embed, heads and
+// head_dim; optional are group, key_heads, value_dim, key_width, value_width and output_width. For
+// self-attention keys is an alias of positions, and nn::self_attention is shorter. Misuse does not
+// compile: see the WEFT_REJECT_LAYER overload.
+//
+// Parameters, as torch.nn.MultiheadAttention's and in its order, but with separate axes for heads
+// and for elements of a head:
+//   in_proj_weight [3 heads, head_dim, embed], or, if query, key and value differ in width, heads
+//     or head size: q_proj_weight [query's heads, head_dim, embed], k_proj_weight [key's heads,
+//     head_dim, key_width], v_proj_weight [key's heads, value_dim, value_width]; initially Xavier
+//     uniform
+//   in_proj_bias [3 heads, head_dim], or, if they differ in heads or head size, q_proj_bias,
+//     k_proj_bias, v_proj_bias; initially zeros
+//   out_proj.weight [output_width, query's heads, value_dim], out_proj.bias [output_width]; see
+//     nn::linear
+// nn::for_queries<Pos>(encoding) adds a position encoding, see nn::encoding: queries have the
+// positions 0, 1, 2, … along Pos, keys along keys. The encoding's parameters are under "position".
+template <class A, expression Q, expression K, expression V, detail::mask_like M = mask_list<>,
           detail::query_encoding_like P = no_term>
-WEFT_REJECT(
-    (rule::list),
-    multi_head_attention(scope, const Q&, const K&, const V&, const M& = {}, attention_options = {},
-                         const P& = {}),
-    (list,
-     "nn::multi_head_attention: name four axes, the query's positions not among them, as in "
-     "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)"))
+requires(detail::attention_fault<A, detail::attending<Q, M, P>, K, V>::broken ==
+         rule::none) constexpr auto multi_head_attention(scope s, const Q& query, const K& key,
+                                                         const V& value, const M& mask = {},
+                                                         attention_options options = {},
+                                                         const P& position_encoding = {}) {
+  return detail::attend<A, typename A::keys>(s, query, key, value, mask, options,
+                                             position_encoding);
+}
+template <class... Axes, expression Q, expression K, expression V, class M = mask_list<>,
+          class O = attention_options, class P = no_term,
+          class Fault = detail::fault_of_call<
+              detail::called_with<detail::only_t<Axes...>, attention_options, O, M> &&
+                  detail::query_encoding_like<P>,
+              detail::attention_fault<detail::only_t<Axes...>, detail::attending<Q, M, P>, K, V>>>
+requires(Fault::broken != rule::none)
+    WEFT_REJECT_LAYER(multi_head_attention,
+                      "multi_head_attention<axes>(s, query, key, value, mask, options, "
+                      "nn::for_queries<Pos>(encoding))",
+                      (scope, const Q&, const K&, const V&, const M& = {}, const O& = {},
+                       const P& = {}))
 
-// Multi-head attention of x float [..., Pos, Embed] to itself, where KeyPos is an alias of Pos:
-// output [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `position_encoding` is the
-// position encoding. Everything else is as above.
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::mask_like M = mask_list<>, encoding_like P = encoding>
-requires(detail::rule_of_self_attention<X, M, attention_options, P, Pos, KeyPos, Embed, Heads,
-                                        HeadDim>() ==
+// Multi-head attention of x float [..., positions, embed] to itself: output [..., positions,
+// output_width], weights [..., positions, heads..., keys]. Axes: positions and keys, an alias of
+// it; everything else is as above. `position_encoding` is the position encoding.
+template <class A, expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
+requires(detail::self_attention_fault<A, detail::attending<X, M, P>>::broken ==
          rule::none) constexpr auto self_attention(scope s, const X& x, const M& mask = {},
                                                    attention_options options = {},
                                                    const P& position_encoding = {}) {
-  const auto keys = rename<Pos, KeyPos>(x);
-  return multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, mask, options,
-                                                             for_queries<Pos>(position_encoding));
+  return detail::attend_to_itself<A>(s, x, mask, options, position_encoding);
 }
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          class M = mask_list<>, class O = attention_options, class P = encoding,
-          class Surplus = detail::surplus<
-              M, detail::multi_head_scores<X, detail::as_keys<X, Pos, KeyPos>, Embed, Heads>>>
-requires(detail::rule_of_self_attention<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim>() !=
-         rule::none)
-    WEFT_REJECT(
-        (detail::rule_of_self_attention<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim>()),
-        self_attention(scope, const X&, const M& = {}, const O& = {}, const P& = {}),
-        (arguments,
-         "nn::self_attention: after the operand come the mask, options and the encoding, in this "
-         "order; write {} in the place of one that is not there"),
-        (not_an_axis,
-         "nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos, "
-         "Embed, Heads, HeadDim>(s, x)"),
-        (missing, "nn::self_attention: the operand has not both Pos and Embed"),
-        (keys, "nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already"),
-        (elements,
-         "nn::self_attention: the elements are not float; convert with weft::cast<float>"),
-        (surplus, "nn::self_attention: the mask has an axis that the scores have not"),
-        (mask_order,
-         "nn::self_attention: the mask has its keys along another axis; name that of the "
-         "queries first, as in causal<Pos, KeyPos>()"),
-        (pairs,
-         "nn::self_attention: the encoding turns pairs of a head's elements; give HeadDim an even "
-         "extent"),
-        (mask_keys,
-         "nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths "
-         "are std::int32_t, without it"))
-
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), multi_head_attention(scope, const Args&...),
-            (no_axes,
-             "nn::multi_head_attention: it is called as multi_head_attention<KeyPos, Embed, Heads, "
-             "HeadDim>(s, query, key, value)"))
-
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), self_attention(scope, const Args&...),
-            (no_axes,
-             "nn::self_attention: it is called as self_attention<Pos, KeyPos, Embed, Heads, "
-             "HeadDim>(s, x)"))
+template <
+    class... Axes, expression X, class M = mask_list<>, class O = attention_options,
+    class P = encoding,
+    class Fault = detail::fault_of_call<
+        detail::called_with<detail::only_t<Axes...>, attention_options, O, M> && encoding_like<P>,
+        detail::self_attention_fault<detail::only_t<Axes...>, detail::attending<X, M, P>>>>
+requires(Fault::broken != rule::none)
+    WEFT_REJECT_LAYER(self_attention, "self_attention<axes>(s, x, mask, options, encoding)",
+                      (scope, const X&, const M& = {}, const O& = {}, const P& = {}))
 
 }  // namespace weft::nn

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "weft/graph/scope.hpp"
-#include "weft/nn/attention_axes.hpp"
+#include "weft/nn/axes.hpp"
 #include "weft/ops/view.hpp"
 
 namespace weft::nn::detail {
@@ -27,14 +27,21 @@ constexpr auto split_qkv(const W& w) {
              slice<All, Heads, 2 * Heads::extent>(w)};
 }
 
-// The input projections of a layer with the axes W, H and D (widths_of, heads_of, dims_of), laid
-// out, named and initialised as torch.nn.MultiheadAttention's: weights Xavier uniform, biases zero.
-template <class W, class H, class D>
+// The input projections of a layer with the axes A, laid out, named and initialised as
+// torch.nn.MultiheadAttention's: weights Xavier uniform, biases zero.
+template <class A>
 struct projections {
-  static constexpr bool same_heads = std::same_as<typename H::query, typename H::key> &&
-                                     std::same_as<typename D::key, typename D::value>;
-  static constexpr bool same_widths = std::same_as<typename W::query, typename W::key> &&
-                                      std::same_as<typename W::query, typename W::value>;
+  using Embed = typename A::embed;
+  using HeadDim = typename A::head_dim;
+  using ValueDim = axis_of<A, roles::value_dim>;
+  using KeyWidth = axis_of<A, roles::key_width>;
+  using ValueWidth = axis_of<A, roles::value_width>;
+  using Queries = query_heads<A>;
+  using Keys = key_heads<A>;
+  static constexpr bool same_heads = std::same_as<Queries, shape<typename A::heads>> &&
+                                     std::same_as<Keys, Queries> && std::same_as<HeadDim, ValueDim>;
+  static constexpr bool same_widths =
+      std::same_as<Embed, KeyWidth> && std::same_as<Embed, ValueWidth>;
 
   template <fixed_string Name, class In, class Dim, class... Heads>
   static constexpr auto weight(scope s, shape<Heads...>) {
@@ -47,24 +54,21 @@ struct projections {
 
   static constexpr auto weights(scope s) {
     if constexpr (same_heads && same_widths) {
-      using Heads = outermost<typename H::key>;
-      return split_qkv<Heads>(
-          weight<"in_proj_weight", typename W::query, typename D::key>(s, shape<in_proj<Heads>>{}));
+      using Heads = typename A::heads;
+      return split_qkv<Heads>(weight<"in_proj_weight", Embed, HeadDim>(s, shape<in_proj<Heads>>{}));
     } else {
-      return qkv{
-          weight<"q_proj_weight", typename W::query, typename D::key>(s, typename H::query{}),
-          weight<"k_proj_weight", typename W::key, typename D::key>(s, typename H::key{}),
-          weight<"v_proj_weight", typename W::value, typename D::value>(s, typename H::key{})};
+      return qkv{weight<"q_proj_weight", Embed, HeadDim>(s, Queries{}),
+                 weight<"k_proj_weight", KeyWidth, HeadDim>(s, Keys{}),
+                 weight<"v_proj_weight", ValueWidth, ValueDim>(s, Keys{})};
     }
   }
   static constexpr auto biases(scope s) {
     if constexpr (same_heads) {
-      using Heads = outermost<typename H::key>;
-      return split_qkv<Heads>(bias<"in_proj_bias", typename D::key>(s, shape<in_proj<Heads>>{}));
+      using Heads = typename A::heads;
+      return split_qkv<Heads>(bias<"in_proj_bias", HeadDim>(s, shape<in_proj<Heads>>{}));
     } else {
-      return qkv{bias<"q_proj_bias", typename D::key>(s, typename H::query{}),
-                 bias<"k_proj_bias", typename D::key>(s, typename H::key{}),
-                 bias<"v_proj_bias", typename D::value>(s, typename H::key{})};
+      return qkv{bias<"q_proj_bias", HeadDim>(s, Queries{}),
+                 bias<"k_proj_bias", HeadDim>(s, Keys{}), bias<"v_proj_bias", ValueDim>(s, Keys{})};
     }
   }
 };

@@ -9,97 +9,80 @@ namespace weft::nn {
 
 namespace detail {
 
-// The first rule that the arguments of a transformer, and the axes of its operands and masks,
-// break.
-template <expression X, expression Y, class L, class M, class N, class O, class P, class SourcePos,
-          class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads, class HeadDim,
-          class Hidden>
-constexpr rule rule_of_transformer() {
-  if (!layer_arguments<transformer_options, O, P, L, M, N>) return rule::arguments;
-  constexpr rule of_source =
-      rule_of_encoder<X, L, O, P, SourcePos, SourceKeyPos, Embed, Heads, HeadDim, Hidden>();
-  if constexpr (of_source != rule::none)
-    return of_source == rule::surplus ? rule::mask : of_source;
+// What a transformer breaks. The decoder's memory is along the source's positions.
+template <class Source, class Target, class OfSource, class OfTarget, class N>
+constexpr auto fault_of_transformer() {
+  using of_source = encoder_fault<Source, OfSource>;
+  if constexpr (is_broken<of_source>)
+    return of_source{};
   else
-    return rule_of_decoder<Y, X, M, N, O, P, Pos, KeyPos, SourcePos, Embed, Heads, HeadDim,
-                           Hidden>();
+    return fault_of_decoder<Target, in_role<roles::memory, typename Source::positions>, OfTarget,
+                            typename OfSource::operand, N>();
 }
 
 }  // namespace detail
 
-// From a source float [..., SourcePos, Embed] and a target float [..., Pos, Embed], both with their
-// positions encoded, to nn::decoder_output: .output [..., Pos, Embed] and the weights of the
-// decoder's last block. The decoder attends to the encoder's output along SourcePos. SourceKeyPos
-// and KeyPos are aliases of SourcePos and Pos. The masks are those of the encoder's self-attention,
-// of the decoder's (as a rule nn::causal<Pos, KeyPos>()), and of the decoder's attention to the
-// encoder's output. Parameters under "encoder" and "decoder", as torch.nn.Transformer.
-// `position_encoding` is the position encoding of both self-attentions, see nn::encoding. A source
-// with an axis that the target does not have, other than SourcePos, does not compile.
-template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
-          class HeadDim, class Hidden, expression X, expression Y,
-          detail::mask_like L = mask_list<>, detail::mask_like M = mask_list<>,
-          detail::mask_like N = mask_list<>, encoding_like P = encoding>
-requires(detail::rule_of_transformer<X, Y, L, M, N, transformer_options, P, SourcePos, SourceKeyPos,
-                                     Pos, KeyPos, Embed, Heads, HeadDim, Hidden>() ==
+// From a source float [..., positions, embed] with the axes Source, and a target float [...,
+// positions, embed] with the axes Target, both with their positions encoded, to nn::decoder_output:
+// .output [..., Target's positions, embed] and the weights of the decoder's last block. Source
+// names the axes of nn::encoder, Target those of nn::decoder but for memory: the decoder attends to
+// the encoder's output along Source's positions. embed is the same in both. The masks are those of
+// the encoder's self-attention, of the decoder's (as a rule nn::causal<Pos, KeyPos>()), and of the
+// decoder's attention to the encoder's output. Parameters under "encoder" and "decoder", as
+// torch.nn.Transformer. `position_encoding` is the position encoding of both self-attentions, see
+// nn::encoding. A source with an axis that the target does not have, other than its positions, does
+// not compile.
+//
+//   struct source {
+//     using positions = SourcePos;
+//     using keys = SourceKeyPos;
+//     using embed = Embed;
+//     using heads = Heads;
+//     using head_dim = HeadDim;
+//     using hidden = Hidden;
+//   };
+//   struct target : source {
+//     using positions = Pos;
+//     using keys = KeyPos;
+//   };
+//   auto y = nn::transformer<source, target>(s, x, y, 6, 6, {}, nn::causal<Pos, KeyPos>()).output;
+template <class Source, class Target, expression X, expression Y, detail::mask_like L = mask_list<>,
+          detail::mask_like M = mask_list<>, detail::mask_like N = mask_list<>,
+          encoding_like P = encoding>
+requires(decltype(detail::fault_of_transformer<Source, Target, detail::attending<X, L, P>,
+                                               detail::attending<Y, M, P>, N>())::broken ==
          rule::none) constexpr auto transformer(scope s, const X& source, const Y& target,
                                                 int encoder_layers, int decoder_layers,
                                                 const L& source_mask = {}, const M& mask = {},
                                                 const N& memory_mask = {},
                                                 transformer_options options = {},
                                                 const P& position_encoding = {}) {
-  const auto memory = encoder<SourcePos, SourceKeyPos, Embed, Heads, HeadDim, Hidden>(
-      s / "encoder", source, encoder_layers, source_mask, options, position_encoding);
-  return decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(
-      s / "decoder", target, memory.output, decoder_layers, mask, memory_mask, options,
-      position_encoding);
+  const auto memory = encoder<Source>(s / "encoder", source, encoder_layers, source_mask, options,
+                                      position_encoding);
+  return detail::decode<Target, typename Source::positions>(s / "decoder", target, memory.output,
+                                                            decoder_layers, mask, memory_mask,
+                                                            options, position_encoding);
 }
-template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
-          class HeadDim, class Hidden, expression X, expression Y, class L = mask_list<>,
-          class M = mask_list<>, class N = mask_list<>, class O = transformer_options,
-          class P = encoding, class Surplus = detail::surplus_of_memory<Y, X, SourcePos, Embed>,
-          class OfMasks = hana::experimental::types<
-              detail::surplus<L, detail::multi_head_scores<
-                                     X, detail::as_keys<X, SourcePos, SourceKeyPos>, Embed, Heads>>,
-              detail::surplus_of_masks<Y, X, M, N, Pos, KeyPos, Embed, Heads>>>
-requires(detail::rule_of_transformer<X, Y, L, M, N, O, P, SourcePos, SourceKeyPos, Pos, KeyPos,
-                                     Embed, Heads, HeadDim, Hidden>() != rule::none)
-    WEFT_REJECT(
-        (detail::rule_of_transformer<X, Y, L, M, N, O, P, SourcePos, SourceKeyPos, Pos, KeyPos,
-                                     Embed, Heads, HeadDim, Hidden>()),
-        transformer(scope, const X&, const Y&, int, int, const L& = {}, const M& = {},
-                    const N& = {}, const O& = {}, const P& = {}),
-        (arguments,
-         "nn::transformer: after the numbers of layers come the source's mask, the target's, the "
-         "memory's, options and the encoding, in this order; write {} in the place of one that is "
-         "not there"),
-        (not_an_axis,
-         "nn::transformer: name axes that are not the same, as in transformer<SourcePos, "
-         "SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, source, target, 6, 6)"),
-        (missing,
-         "nn::transformer: the source has not both SourcePos and Embed, or the target not both Pos "
-         "and Embed"),
-        (keys,
-         "nn::transformer: SourceKeyPos is not an alias of SourcePos, or KeyPos of Pos, or an "
-         "operand has it already"),
-        (memory, "nn::transformer: the target has the axis SourcePos"),
-        (elements,
-         "nn::transformer: source or target is not float; convert with weft::cast<float>"),
-        (surplus, "nn::transformer: the source has an axis that the target has not; see surplus<>"),
-        (mask, "nn::transformer: a mask has an axis that its scores have not"),
-        (mask_order,
-         "nn::transformer: a mask has its keys along another axis; name that of the queries first, "
-         "as in causal<Pos, KeyPos>()"),
-        (mask_keys,
-         "nn::transformer: a mask of floats is added and needs the keys' axis; valid lengths are "
-         "std::int32_t, without it"),
-        (pairs,
-         "nn::transformer: the encoding turns pairs of a head's elements; give HeadDim an even "
-         "extent"))
-
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), transformer(scope, const Args&...),
-            (no_axes,
-             "nn::transformer: it is called as transformer<SourcePos, SourceKeyPos, Pos, KeyPos, "
-             "Embed, Heads, HeadDim, Hidden>(s, source, target, 6, 6)"))
+#define WEFT_TRANSFORMER                                                                     \
+  "transformer<source, target>(s, x, y, encoder_layers, decoder_layers, source_mask, mask, " \
+  "memory_mask, options, encoding)"
+template <class... Axes, expression X, expression Y, detail::mask_like L = mask_list<>,
+          detail::mask_like M = mask_list<>, detail::mask_like N = mask_list<>,
+          encoding_like P = encoding,
+          class Fault = decltype(detail::fault_of_transformer<Axes..., detail::attending<X, L, P>,
+                                                              detail::attending<Y, M, P>, N>())>
+requires(Fault::broken != rule::none)
+    WEFT_REJECT_LAYER(transformer, WEFT_TRANSFORMER,
+                      (scope, const X&, const Y&, int, int, const L& = {}, const M& = {},
+                       const N& = {}, transformer_options = {}, const P& = {}))
+template <class... Axes, class L = mask_list<>, class M = mask_list<>, class N = mask_list<>,
+          class O = transformer_options, class P = encoding>
+requires(sizeof...(Axes) != 2 || !encoding_like<P> ||
+         !detail::called_with<scope, transformer_options, O, L, M, N>)
+    WEFT_REJECT(rule::arguments,
+                transformer(scope, const auto&, const auto&, int, int, const L& = {}, const M& = {},
+                            const N& = {}, const O& = {}, const P& = {}),
+                (arguments, WEFT_CALLED("nn::transformer", WEFT_TRANSFORMER)))
+#undef WEFT_TRANSFORMER
 
 }  // namespace weft::nn

@@ -11,11 +11,19 @@ struct Embed : weft::axis<20> {};
 struct Heads : weft::axis<4> {};
 struct HeadDim : weft::axis<5> {};
 struct Hidden : weft::axis<37> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+  using hidden = Hidden;
+};
 
 struct encoder {
   constexpr auto operator()(weft::scope s) const {
     const auto x = s.input<"x", float, Pos, Embed>();
-    const auto y = weft::nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2).output;
+    const auto y = weft::nn::encoder<axes>(s, x, 2).output;
     const auto target = weft::cast<std::int32_t>(weft::max<Embed>(x));
     const auto loss = weft::cross_entropy<Embed>(y, target);
     return weft::results(weft::as<"loss">(weft::mean<Pos>(loss)), weft::as<"y">(y));

@@ -1,5 +1,6 @@
 """Every sentence with which the headers refuse a use has a case in rules/ or models/, or, of the limits
-of a model, in tests/models/limits_test.cpp. Prints those that have none."""
+of a model, in tests/models/limits_test.cpp, and so has every layer whose sentences are those of all.
+Prints those that have none."""
 import pathlib
 import re
 import sys
@@ -10,14 +11,16 @@ LIMITS = HERE.parents[1] / "models/limits_test.cpp"
 FOLDERS = ("graph", "mpi", "nn", "nn/position", "ops", "run")
 STRING = r'"(?:[^"\\]|\\.)*"'
 STRINGS = rf"((?:{STRING}\s*)+)"
+LAYER = re.compile(r"WEFT_REJECT_(?:LAYER|CAUSAL)\(\s*(?!layer\b)(\w+)")
 REJECTION = re.compile(r"WEFT_REJECT_(?:MEMBER|CALL|COPIES|RESULTS)\(\s*")
 
 
 def sentences_of(text):
     """The sentences of a header: of one rule, and of a list of rules as (rule, "sentence"), in a
-    macro as (rule, name "sentence")."""
+    macro as (rule, name "sentence") or, where more follows, name "sentence" use."""
     text = re.sub(r" *\\\n", "\n", text)  # lines of a macro
     text = re.sub(r"WEFT_\w+\((sentence|fault)\b", "", text)  # the definition of a macro
+    yield from re.findall(rf"\sname\s+{STRINGS}use\b", text)
     for use in REJECTION.finditer(text):
         yield re.compile(STRINGS + r",|").match(text, use.end())[1]
     yield from re.findall(rf"\([a-z_]+,\s*(?:name\s*)?{STRINGS}\)", text)
@@ -31,7 +34,10 @@ def main():
     count = 0
     wrong = []
     for header in sorted(headers):
-        for sentence in sentences_of(header.read_text(encoding="utf-8")):
+        text = header.read_text(encoding="utf-8")
+        wrong += [f"{header}: no case of nn::{layer}" for layer in LAYER.findall(text)
+                  if f": nn::{layer}: the axes name no " not in cases]
+        for sentence in sentences_of(text):
             if not sentence:
                 wrong.append(f"{header}: a rejection without a sentence in quotes")
                 continue

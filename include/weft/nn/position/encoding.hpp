@@ -39,8 +39,8 @@ struct key_source {
 // `keys` is a key_source, or no_term where the keys are those of a cache.
 template <class Pos, class KeyPos, expression At, class Keys = no_term>
 struct attention_positions {
-  using key_positions = KeyPos;
-  using keys_of = Keys;
+  using key_positions = KeyPos;  // the axis of the keys
+  using keys_of = Keys;          // the type of `keys`
 
   At at;         // the positions of the queries
   double scale;  // 0 for 1 / sqrt(HeadDim)

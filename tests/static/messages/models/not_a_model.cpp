@@ -6,10 +6,17 @@ struct KeyPos : weft::alias<Pos> {};
 struct Embed : weft::axis<384> {};
 struct Heads : weft::axis<6> {};
 struct HeadDim : weft::axis<64> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+};
 
 template <class X>
 constexpr auto attention(weft::scope s, const X& x) {
-  return weft::nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x);
+  return weft::nn::self_attention<axes>(s, x);
 }
 struct with_a_name {
   constexpr auto operator()(weft::scope s) const {

@@ -8,6 +8,13 @@ struct KeyPos : weft::alias<Pos> {};
 struct Embed : weft::axis<384> {};
 struct Heads : weft::axis<6> {};
 struct HeadDim : weft::axis<64> {};
+struct axes {
+  using positions = Pos;
+  using keys = KeyPos;
+  using embed = Embed;
+  using heads = Heads;
+  using head_dim = HeadDim;
+};
 struct Wide : weft::axis<384> {};
 
 // The error stands where the layer is used, not in the layer.
@@ -15,9 +22,9 @@ struct attention {
   constexpr auto operator()(weft::scope s) const {
     using namespace weft::nn;
     auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
-    // error: nn::self_attention: the operand has not both Pos and Embed
+    // error: nn::self_attention: an operand has not the axis of its role; see fault<>
     // note: shape<Batch, Pos>
-    auto y = exp(self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, tokens).output);
+    auto y = exp(self_attention<axes>(s, tokens).output);
     return y;
   }
 };

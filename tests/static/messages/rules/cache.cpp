@@ -8,7 +8,9 @@ using namespace words;
 using namespace weft::nn;
 
 struct Cache : weft::axis<weft::up_to<1024>> {};
-struct Hidden : weft::axis<1536> {};
+struct cached_axes : axes {
+  using cache = Cache;
+};
 constexpr cache_position<Pos, integers<Batch>, all_positions> at{};
 
 void wrong(weft::scope s) {
@@ -32,31 +34,37 @@ void wrong(weft::scope s) {
   // errors: nn::kv_cache: keys and values have all axes of the batch
   kv_cache<Cache>(s, at, floats<Pos, HeadDim>{}, query);
   kv_cache<Cache>(s, at, floats<Pos, HeadDim>{}, floats<Pos, HeadDim>{});
-  // error: nn::causal_block: name axes that are not the same, as in causal_block<Cache, Embed,
-  // Heads, HeadDim, Hidden>(s, x, at)
-  causal_block<Cache, Embed, Heads, HeadDim, Embed>(s, x, at);
-  // error: nn::causal_block: the operand has not both Embed and the axis of `at`
-  causal_block<Cache, Embed, Heads, HeadDim, Hidden>(s, floats<Batch, Pos>{}, at);
-  // error: nn::causal_block: the operand has the cache's axis
-  causal_block<Cache, Embed, Heads, HeadDim, Hidden>(s, floats<Batch, Pos, Cache, Embed>{}, at);
-  // error: nn::causal_block: the elements are not float; convert with weft::cast<float>
-  causal_block<Cache, Embed, Heads, HeadDim, Hidden>(s, integers<Batch, Pos, Embed>{}, at);
-  // error: nn::causal_attention: name axes that are not the same, as in causal_attention<Cache,
-  // Embed, Heads, HeadDim>(s, x, at)
-  causal_attention<Cache, Embed, Heads, Embed>(s, x, at);
-  // error: nn::causal_attention: the operand has not both Embed and the axis of `at`
-  causal_attention<Cache, Embed, Heads, HeadDim>(s, floats<Batch, Pos>{}, at);
-  // error: nn::causal_attention: the operand has the cache's axis
-  causal_attention<Cache, Embed, Heads, HeadDim>(s, floats<Batch, Pos, Cache, Embed>{}, at);
-  // error: nn::causal_attention: the elements are not float; convert with weft::cast<float>
-  causal_attention<Cache, Embed, Heads, HeadDim>(s, integers<Batch, Pos, Embed>{}, at);
-  // error: nn::causal_layer: name axes that are not the same, as in causal_layer<Cache, Embed,
-  // Heads, HeadDim, Hidden>(s, x, at)
-  causal_layer<Cache, Embed, Heads, HeadDim, Embed>(s, x, at);
-  // error: nn::causal_layer: the operand has not both Embed and the axis of `at`
-  causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, floats<Batch, Pos>{}, at);
-  // error: nn::causal_layer: the operand has the cache's axis
-  causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, floats<Batch, Pos, Cache, Embed>{}, at);
-  // error: nn::causal_layer: the elements are not float; convert with weft::cast<float>
-  causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, integers<Batch, Pos, Embed>{}, at);
+  // error: nn::causal_block: an operand has not the axis of its role; see fault<>
+  // note: roles::embed
+  causal_block<cached_axes>(s, floats<Batch, Pos>{}, at);
+  // error: nn::causal_block: an operand has not the axis of its role; see fault<>
+  // note: roles::positions
+  causal_block<cached_axes>(s, floats<Batch, Embed>{}, at);
+  // error: nn::causal_block: an operand has the axis of a role already; see fault<>
+  // note: roles::cache
+  causal_block<cached_axes>(s, floats<Batch, Pos, Cache, Embed>{}, at);
+  // error: nn::causal_block: an operand is not float; convert with weft::cast<float>
+  causal_block<cached_axes>(s, integers<Batch, Pos, Embed>{}, at);
+  // error: nn::causal_attention: an operand has not the axis of its role; see fault<>
+  // note: roles::embed
+  causal_attention<cached_axes>(s, floats<Batch, Pos>{}, at);
+  // error: nn::causal_attention: an operand has not the axis of its role; see fault<>
+  // note: roles::positions
+  causal_attention<cached_axes>(s, floats<Batch, Embed>{}, at);
+  // error: nn::causal_attention: an operand has the axis of a role already; see fault<>
+  // note: roles::cache
+  causal_attention<cached_axes>(s, floats<Batch, Pos, Cache, Embed>{}, at);
+  // error: nn::causal_attention: an operand is not float; convert with weft::cast<float>
+  causal_attention<cached_axes>(s, integers<Batch, Pos, Embed>{}, at);
+  // error: nn::causal_layer: an operand has not the axis of its role; see fault<>
+  // note: roles::embed
+  causal_layer<cached_axes>(s, floats<Batch, Pos>{}, at);
+  // error: nn::causal_layer: an operand has not the axis of its role; see fault<>
+  // note: roles::positions
+  causal_layer<cached_axes>(s, floats<Batch, Embed>{}, at);
+  // error: nn::causal_layer: an operand has the axis of a role already; see fault<>
+  // note: roles::cache
+  causal_layer<cached_axes>(s, floats<Batch, Pos, Cache, Embed>{}, at);
+  // error: nn::causal_layer: an operand is not float; convert with weft::cast<float>
+  causal_layer<cached_axes>(s, integers<Batch, Pos, Embed>{}, at);
 }

@@ -13,8 +13,19 @@ using namespace words;
 using namespace weft::nn;
 using weft::shape;
 
-struct Hidden : weft::axis<16> {};
 struct OtherPos : weft::axis<weft::up_to<512>> {};
+struct wide_keys : axes {
+  using key_width = Vocab;
+};
+struct wide_values : axes {
+  using value_width = Vocab;
+};
+struct wide : axes {
+  using embed = Vocab;
+};
+struct other_keys : axes {
+  using keys = OtherPos;
+};
 constexpr floats<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<5>, Level<6>, Level<7>>
     eight{};
 
@@ -132,7 +143,7 @@ void wrong(weft::scope s) {
   masked_softmax<KeyPos>(x);
   // error: nn::masked_softmax: the scores are not float; convert with weft::cast<float>
   masked_softmax<Pos>(tokens);
-  // errors: nn::masked_softmax: the mask has an axis that the scores have not
+  // errors: nn::masked_softmax: a mask has an axis that its scores have not
   // note: only_the_mask_has<
   masked_softmax<Pos>(x, words::causal);
   masked_softmax<KeyPos>(scores, x);
@@ -143,7 +154,7 @@ void wrong(weft::scope s) {
   masked_softmax<KeyPos>(scores, weft::nn::masks(words::causal, floats<Batch>{}));
   masked_softmax<KeyPos>(scores, integers<Batch, KeyPos>{});
   masked_softmax<KeyPos>(scores, floats<Batch>{});
-  // errors: nn::masked_softmax: the mask has its keys along another axis; name that of the queries
+  // errors: nn::masked_softmax: a mask has its keys along another axis; name that of the queries
   // first, as in causal<Pos, KeyPos>()
   masked_softmax<KeyPos>(scores, weft::nn::causal<KeyPos, Pos>());
   masked_softmax<KeyPos>(scores, weft::nn::masks(weft::nn::sliding_window<KeyPos, Pos>(1, 2)));
@@ -178,10 +189,10 @@ void wrong(weft::scope s) {
   attention<KeyPos>(scores, query);
   // error: nn::attention: scores or values are not float; convert with weft::cast<float>
   attention<Pos>(tokens, x);
-  // error: nn::attention: the mask has an axis that the scores have not
+  // error: nn::attention: a mask has an axis that its scores have not
   // note: only_the_mask_has<
   attention<KeyPos>(scores, key, words::masks<KeyPos, Embed>{});
-  // error: nn::attention: the mask has its keys along another axis; name that of the queries
+  // error: nn::attention: a mask has its keys along another axis; name that of the queries
   // first, as in causal<Pos, KeyPos>()
   attention<KeyPos>(scores, key, weft::nn::causal<KeyPos, Pos>());
   // error: nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are
@@ -203,74 +214,70 @@ void wrong(weft::scope s) {
   attention_weights<Pos, KeyPos>(tokens, tokens);
   // error: nn::attention_weights: query or key is not float; convert with weft::cast<float>
   attention_weights<Pos, Batch>(x, tokens);
-  // error: nn::attention_weights: the mask has an axis that the scores have not
+  // error: nn::attention_weights: a mask has an axis that its scores have not
   // note: only_the_mask_has<
   attention_weights<HeadDim, KeyPos>(query, key, five<bool>);
-  // error: nn::attention_weights: the mask has its keys along another axis; name that of the
+  // error: nn::attention_weights: a mask has its keys along another axis; name that of the
   // queries first, as in causal<Pos, KeyPos>()
   attention_weights<HeadDim, KeyPos>(query, key, weft::nn::causal<KeyPos, Pos>());
   // errors: nn::attention_weights: a mask of floats is added and needs the keys' axis; valid
   // lengths are std::int32_t, without it
   attention_weights<HeadDim, KeyPos>(query, key, floats<Batch, Pos>{});
   attention_weights<HeadDim, KeyPos>(query, key, floats<Heads>{});
-  // errors: nn::multi_head_attention: name axes that are not the same, as in
-  // multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)
-  multi_head_attention<KeyPos, Embed, Heads, Heads>(s, x, keys, keys);
-  multi_head_attention<KeyPos, Embed, grouped<Heads, int>, HeadDim>(s, x, keys, keys);
-  multi_head_attention<KeyPos, Embed, HeadDim, HeadDim>(s, x, keys, keys);
-  // error: nn::multi_head_attention: name four axes, the query's positions not among them, as in
-  // multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)
-  multi_head_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys);
-  // error: nn::multi_head_attention: the query has no such axis to project
-  multi_head_attention<KeyPos, widths<Vocab, Embed>, Heads, HeadDim>(s, x, keys, keys);
-  // error: nn::multi_head_attention: the key has no such axis to project
-  multi_head_attention<KeyPos, widths<Embed, Vocab, Embed>, Heads, HeadDim>(s, x, keys, keys);
-  // error: nn::multi_head_attention: the value has no such axis to project
-  multi_head_attention<KeyPos, widths<Embed, Embed, Vocab>, Heads, HeadDim>(s, x, keys, keys);
-  // errors: nn::multi_head_attention: keys and values have the axis KeyPos, the query has not
-  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, x);
-  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, x, x);
-  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, keys, keys, keys);
-  // error: nn::multi_head_attention: query, key or value is not float; convert with
-  // weft::cast<float>
-  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, integers<Pos, Embed>{}, keys, keys);
-  // error: nn::multi_head_attention: the mask has an axis that the scores have not
+  // error: nn::multi_head_attention: an operand has not the axis of its role; see fault<>
+  // note: roles::embed
+  multi_head_attention<wide>(s, x, keys, keys);
+  // errors: nn::multi_head_attention: an operand has not the axis of its role; see fault<>
+  // note: roles::keys
+  multi_head_attention<axes>(s, x, keys, x);
+  multi_head_attention<axes>(s, x, x, x);
+  // error: nn::multi_head_attention: an operand has not the axis of its role; see fault<>
+  // note: roles::key_width
+  multi_head_attention<wide_keys>(s, x, keys, keys);
+  // error: nn::multi_head_attention: an operand has not the axis of its role; see fault<>
+  // note: roles::value_width
+  multi_head_attention<wide_values>(s, x, keys, keys);
+  // error: nn::multi_head_attention: an operand has the axis of a role already; see fault<>
+  // note: roles::keys
+  multi_head_attention<axes>(s, keys, keys, keys);
+  // error: nn::multi_head_attention: an operand is not float; convert with weft::cast<float>
+  multi_head_attention<axes>(s, integers<Pos, Embed>{}, keys, keys);
+  // error: nn::multi_head_attention: a mask has an axis that its scores have not
   // note: only_the_mask_has<
-  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys,
-                                                      words::masks<HeadDim, KeyPos>{});
-  // error: nn::multi_head_attention: the mask has its keys along another axis; name that of the
+  multi_head_attention<axes>(s, x, keys, keys, words::masks<HeadDim, KeyPos>{});
+  // error: nn::multi_head_attention: a mask has its keys along another axis; name that of the
   // queries first, as in causal<Pos, KeyPos>()
-  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys,
-                                                      weft::nn::causal<KeyPos, Pos>());
+  multi_head_attention<axes>(s, x, keys, keys, weft::nn::causal<KeyPos, Pos>());
   // errors: nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid
   // lengths are std::int32_t, without it
-  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, integers<Batch, KeyPos>{});
-  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, floats<Batch>{});
-  // errors: nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos,
-  // Embed, Heads, HeadDim>(s, x)
-  self_attention<Pos, Pos, Embed, Heads, HeadDim>(s, x, words::causal);
-  self_attention<Pos, KeyPos, Embed, Heads, int>(s, x);
-  self_attention<Pos, int, Embed, Heads, HeadDim>(s, x, words::causal);
-  // errors: nn::self_attention: the operand has not both Pos and Embed
-  self_attention<Pos, KeyPos, Vocab, Heads, HeadDim>(s, x);
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, tokens, words::causal);
-  self_attention<KeyPos, Pos, Embed, Heads, HeadDim>(s, x, words::causal);
-  // errors: nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already
-  self_attention<Pos, OtherPos, Embed, Heads, HeadDim>(s, x);
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, floats<Pos, KeyPos, Embed>{});
-  self_attention<Pos, OtherPos, Embed, Heads, HeadDim>(s, x, words::causal);
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, floats<Pos, KeyPos, Embed>{},
-                                                     words::causal);
-  // error: nn::self_attention: the elements are not float; convert with weft::cast<float>
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, integers<Pos, Embed>{}, words::causal);
-  // error: nn::self_attention: the mask has an axis that the scores have not
+  multi_head_attention<axes>(s, x, keys, keys, integers<Batch, KeyPos>{});
+  multi_head_attention<axes>(s, x, keys, keys, floats<Batch>{});
+  // error: nn::self_attention: an operand has not the axis of its role; see fault<>
+  // note: roles::embed
+  self_attention<wide>(s, x);
+  // errors: nn::self_attention: an operand has not the axis of its role; see fault<>
+  // note: roles::
+  self_attention<axes>(s, tokens, words::causal);
+  self_attention<axes>(s, keys, {}, {.bias = false});
+  // errors: nn::self_attention: keys is no alias of positions; see fault<>
+  // note: OtherPos
+  self_attention<other_keys>(s, x);
+  self_attention<other_keys>(s, x, words::causal);
+  // errors: nn::self_attention: an operand has the axis of a role already; see fault<>
+  self_attention<axes>(s, floats<Pos, KeyPos, Embed>{});
+  self_attention<axes>(s, floats<Pos, KeyPos, Embed>{}, words::causal);
+  // error: nn::self_attention: an operand is not float; convert with weft::cast<float>
+  self_attention<axes>(s, integers<Pos, Embed>{}, words::causal);
+  // error: nn::self_attention: the operands have more than 8 axes between them
+  self_attention<axes>(s, floats<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Pos, Embed>{});
+  // error: nn::self_attention: a mask has an axis that its scores have not
   // note: only_the_mask_has<
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, x);
-  // error: nn::self_attention: the mask has its keys along another axis; name that of the queries
+  self_attention<axes>(s, x, x);
+  // error: nn::self_attention: a mask has its keys along another axis; name that of the queries
   // first, as in causal<Pos, KeyPos>()
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, weft::nn::causal<KeyPos, Pos>());
+  self_attention<axes>(s, x, weft::nn::causal<KeyPos, Pos>());
   // errors: nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths
   // are std::int32_t, without it
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, floats<Heads>{});
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, floats<Batch>{});
+  self_attention<axes>(s, x, floats<Heads>{});
+  self_attention<axes>(s, x, floats<Batch>{});
 }

@@ -1,6 +1,6 @@
 #include "weft/nn/position.hpp"
 
-#include "weft/nn/cache.hpp"
+#include "weft/nn/causal_block.hpp"
 #include "weft/nn/transformer.hpp"
 
 #include "../../words.hpp"
@@ -8,10 +8,16 @@
 using namespace words;
 using namespace weft::nn;
 
-struct Hidden : weft::axis<16> {};
 struct MemoryPos : weft::axis<weft::up_to<512>> {};
 struct SourcePos : weft::axis<weft::up_to<512>> {};
 struct SourceKeyPos : weft::alias<SourcePos> {};
+struct decoder_axes : axes {
+  using memory = MemoryPos;
+};
+struct source_axes : axes {
+  using positions = SourcePos;
+  using keys = SourceKeyPos;
+};
 
 constexpr integers<Batch> lengths{};
 constexpr cache_position<Pos, integers<Batch>, all_positions> at{};
@@ -33,38 +39,38 @@ void wrong(weft::scope s) {
   add_positions<Pos, Embed>(s, x, 3, 0.1);
   add_positions<Pos, Embed>(s, x, 3);
   add_positions<Pos, Embed>(s, x, 3, tokens);
-  // error: nn::self_attention: after the operand come the mask, options and the encoding, in this
-  // order; write {} in the place of one that is not there
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, {}, {}, 3);
-  // error: nn::encoder_block: after the operand come the mask, options and the encoding, in this
-  // order; write {} in the place of one that is not there
-  encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, transformer_options{});
-  // error: nn::encoder: after the number of layers come the mask, options and the encoding, in this
-  // order; write {} in the place of one that is not there
-  encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2, position::rotary());
-  // error: nn::decoder_block: after the memory come its own mask, the memory's, options and the
-  // encoding, in this order; write {} in the place of one that is not there
-  decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, x, {}, {},
-                                                                       position::rotary());
-  // error: nn::decoder: after the number of layers come its own mask, the memory's, options and the
-  // encoding, in this order; write {} in the place of one that is not there
-  decoder<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, x, 2, {},
-                                                                 transformer_options{});
-  // error: nn::transformer: after the numbers of layers come the source's mask, the target's, the
-  // memory's, options and the encoding, in this order; write {} in the place of one that is not
-  // there
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-      s, x, x, 2, 2, {}, {}, {}, position::rotary());
+  // error: nn::self_attention: one struct names the axes, and {} stands for what is not there, as
+  // in self_attention<axes>(s, x, mask, options, encoding)
+  self_attention<axes>(s, x, {}, {}, 3);
+  // error: nn::encoder_block: one struct names the axes, and {} stands for what is not there, as
+  // in encoder_block<axes>(s, x, mask, options, encoding)
+  encoder_block<axes>(s, x, transformer_options{});
+  // error: nn::encoder: one struct names the axes, and {} stands for what is not there, as in
+  // encoder<axes>(s, x, layers, mask, options, encoding)
+  encoder<axes>(s, x, 2, position::rotary());
+  // error: nn::decoder_block: one struct names the axes, and {} stands for what is not there, as
+  // in decoder_block<axes>(s, x, memory, mask, memory_mask, options, encoding)
+  decoder_block<decoder_axes>(s, x, x, {}, {}, position::rotary());
+  // error: nn::decoder: one struct names the axes, and {} stands for what is not there, as in
+  // decoder<axes>(s, x, memory, layers, mask, memory_mask, options, encoding)
+  decoder<decoder_axes>(s, x, x, 2, {}, transformer_options{});
+  // error: nn::transformer: one struct names the axes, and {} stands for what is not there, as in
+  // transformer<source, target>(s, x, y, encoder_layers, decoder_layers, source_mask, mask,
+  // memory_mask, options, encoding)
+  transformer<source_axes, axes>(s, x, x, 2, 2, {}, {}, {}, position::rotary());
+  // errors: nn::causal_block: one struct names the axes, and {} stands for what is not there, as in
+  // causal_block<axes>(s, x, at, options, encoding)
+  causal_block<axes>(s, x, at, position::rotary());
+  causal_block<axes>(s, x, at, {}, 3);
   // error: nn::decoder_block: the memory has an axis that the operand has not; see surplus<>
   // note: surplus<Level
-  decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, wide_memory);
+  decoder_block<decoder_axes>(s, x, wide_memory);
   // error: nn::decoder: the memory has an axis that the operand has not; see surplus<>
   // note: surplus<Level
-  decoder<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, wide_memory, 2);
-  // error: nn::transformer: the source has an axis that the target has not; see surplus<>
+  decoder<decoder_axes>(s, x, wide_memory, 2);
+  // error: nn::transformer: the memory has an axis that the operand has not; see surplus<>
   // note: surplus<Level
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, wide_source,
-                                                                                   x, 2, 2);
+  transformer<source_axes, axes>(s, wide_source, x, 2, 2);
   // error: nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis of all
   // that there may be, as in learned<Longest>
   position::learned<>().embedding<Pos, Embed>(s, tokens);

@@ -5,7 +5,6 @@
 using namespace words;
 using namespace weft::nn;
 
-struct Hidden : weft::axis<16> {};
 constexpr floats<Batch, Hidden> h0{};
 
 void wrong(weft::scope s) {

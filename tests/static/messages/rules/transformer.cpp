@@ -8,180 +8,183 @@
 using namespace words;
 using namespace weft::nn;
 
-struct Hidden : weft::axis<16> {};
 struct Odd : weft::axis<63> {};
 struct OtherPos : weft::axis<weft::up_to<512>> {};
 struct SourcePos : weft::axis<weft::up_to<512>> {};
 struct SourceKeyPos : weft::alias<SourcePos> {};
+struct decoder_axes : axes {
+  using memory = SourcePos;
+  using cache = KeyPos;
+};
+struct odd : decoder_axes {
+  using head_dim = Odd;
+};
+struct odd_keys : odd {
+  using value_dim = HeadDim;
+};
+struct wide : decoder_axes {
+  using embed = Vocab;
+};
+struct other_keys : decoder_axes {
+  using keys = OtherPos;
+};
+struct source_axes : axes {
+  using positions = SourcePos;
+  using keys = SourceKeyPos;
+};
 
 constexpr floats<Batch, SourcePos, Embed> source{};
 constexpr floats<Batch, KeyPos, Embed> keys{};
 constexpr words::masks<OtherPos> foreign{};
 constexpr words::masks<SourcePos, Pos> visible{};
+constexpr floats<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Pos, Embed> seven{};
 
 void wrong(weft::scope s) {
-  // errors: nn::multi_head_attention: after the value come the mask, options and
-  // nn::for_queries<Pos>(encoding), in this order; write {} in the place of one that is not there
-  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, attention_options{});
-  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, {}, {}, position::rotary());
-  // error: nn::multi_head_attention: the encoding turns pairs of a head's elements; give HeadDim an
+  // errors: nn::multi_head_attention: one struct names the axes, and {} stands for what is not
+  // there, as in multi_head_attention<axes>(s, query, key, value, mask, options,
+  // nn::for_queries<Pos>(encoding))
+  multi_head_attention<axes>(s, x, keys, keys, attention_options{});
+  multi_head_attention<axes>(s, x, keys, keys, {}, {}, position::rotary());
+  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys);
+  // error: nn::multi_head_attention: the encoding turns pairs of a head's elements; give head_dim
+  // an even extent
+  multi_head_attention<odd>(s, x, keys, keys, {}, {}, for_queries<Pos>(position::rotary()));
+  // errors: nn::self_attention: the encoding turns pairs of a head's elements; give head_dim an
   // even extent
-  multi_head_attention<KeyPos, Embed, Heads, Odd>(s, x, keys, keys, {}, {},
-                                                  for_queries<Pos>(position::rotary()));
-  // errors: nn::self_attention: the encoding turns pairs of a head's elements; give HeadDim an even
-  // extent
-  self_attention<Pos, KeyPos, Embed, Heads, Odd>(s, x, {}, {}, position::xpos());
-  self_attention<Pos, KeyPos, Embed, Heads, Odd>(s, x, {}, {}, shared(s, position::long_rotary()));
-  self_attention<Pos, KeyPos, Embed, Heads, head_dims<Odd, HeadDim>>(s, x, {}, {},
-                                                                     position::learned_rotary());
-  // errors: nn::encoder_block: name axes that are not the same, as in encoder_block<Pos, KeyPos,
-  // Embed, Heads, HeadDim, Hidden>(s, x)
-  encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Embed>(s, x);
-  encoder_block<Pos, Pos, Embed, Heads, HeadDim, Hidden>(s, x);
-  // error: nn::encoder_block: the operand has not both Pos and Embed
-  encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, tokens);
-  // error: nn::encoder_block: KeyPos is not an alias of Pos, or the operand has it already
-  encoder_block<Pos, OtherPos, Embed, Heads, HeadDim, Hidden>(s, x);
-  // error: nn::encoder_block: the elements are not float; convert with weft::cast<float>
-  encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, integers<Pos, Embed>{});
-  // error: nn::encoder_block: the mask has an axis that the scores have not
+  self_attention<odd>(s, x, {}, {}, position::xpos());
+  self_attention<odd>(s, x, {}, {}, shared(s, position::long_rotary()));
+  self_attention<odd_keys>(s, x, {}, {}, position::learned_rotary());
+  // error: nn::encoder_block: an operand has not the axis of its role; see fault<>
+  // note: roles::embed
+  encoder_block<axes>(s, tokens);
+  // error: nn::encoder_block: keys is no alias of positions; see fault<>
+  encoder_block<other_keys>(s, x);
+  // error: nn::encoder_block: an operand has the axis of a role already; see fault<>
+  // note: roles::hidden
+  encoder_block<axes>(s, floats<Hidden, Pos, Embed>{});
+  // error: nn::encoder_block: the operands have more than 8 axes between them
+  encoder_block<axes>(s, seven);
+  // error: nn::encoder_block: an operand is not float; convert with weft::cast<float>
+  encoder_block<axes>(s, integers<Pos, Embed>{});
+  // error: nn::encoder_block: a mask has an axis that its scores have not
   // note: only_the_mask_has<
-  encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, foreign);
-  // error: nn::encoder_block: the mask has its keys along another axis; name that of the queries
+  encoder_block<axes>(s, x, foreign);
+  // error: nn::encoder_block: a mask has its keys along another axis; name that of the queries
   // first, as in causal<Pos, KeyPos>()
-  encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, weft::nn::causal<KeyPos, Pos>());
+  encoder_block<axes>(s, x, weft::nn::causal<KeyPos, Pos>());
   // error: nn::encoder_block: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
-  encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, floats<Batch>{});
-  // error: nn::encoder_block: the encoding turns pairs of a head's elements; give HeadDim an even
+  encoder_block<axes>(s, x, floats<Batch>{});
+  // error: nn::encoder_block: the encoding turns pairs of a head's elements; give head_dim an even
   // extent
-  encoder_block<Pos, KeyPos, Embed, Heads, Odd, Hidden>(s, x, {}, {}, position::rotary());
-  // error: nn::encoder: name axes that are not the same, as in encoder<Pos, KeyPos, Embed, Heads,
-  // HeadDim, Hidden>(s, x, layers)
-  encoder<Pos, KeyPos, Embed, Heads, HeadDim, int>(s, x, 2);
-  // errors: nn::encoder: the operand has not both Pos and Embed
-  encoder<Pos, KeyPos, Vocab, Heads, HeadDim, Hidden>(s, x, 2);
-  encoder<Pos, KeyPos, Vocab, Heads, HeadDim, Hidden>(s, x, 2, {}, {.norm_first = true});
-  // error: nn::encoder: KeyPos is not an alias of Pos, or the operand has it already
-  encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, floats<Pos, KeyPos, Embed>{}, 2);
-  // error: nn::encoder: the elements are not float; convert with weft::cast<float>
-  encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, integers<Pos, Embed>{}, 2);
-  // error: nn::encoder: the mask has an axis that the scores have not
+  encoder_block<odd>(s, x, {}, {}, position::rotary());
+  // errors: nn::encoder: an operand has not the axis of its role; see fault<>
+  // note: roles::embed
+  encoder<wide>(s, x, 2);
+  encoder<wide>(s, x, 2, {}, {.norm_first = true});
+  // error: nn::encoder: an operand has the axis of a role already; see fault<>
+  // note: roles::keys
+  encoder<axes>(s, floats<Pos, KeyPos, Embed>{}, 2);
+  // error: nn::encoder: an operand is not float; convert with weft::cast<float>
+  encoder<axes>(s, integers<Pos, Embed>{}, 2);
+  // error: nn::encoder: a mask has an axis that its scores have not
   // note: only_the_mask_has<
-  encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2,
-                                                      weft::nn::masks(words::causal, foreign));
-  // error: nn::encoder: the mask has its keys along another axis; name that of the queries
-  // first, as in causal<Pos, KeyPos>()
-  encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2, weft::nn::causal<KeyPos, Pos>());
+  encoder<axes>(s, x, 2, weft::nn::masks(words::causal, foreign));
+  // error: nn::encoder: a mask has its keys along another axis; name that of the queries first, as
+  // in causal<Pos, KeyPos>()
+  encoder<axes>(s, x, 2, weft::nn::causal<KeyPos, Pos>());
   // error: nn::encoder: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
-  encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2, floats<Heads>{});
-  // error: nn::encoder: the encoding turns pairs of a head's elements; give HeadDim an even extent
-  encoder<Pos, KeyPos, Embed, Heads, Odd, Hidden>(s, x, 2, {}, {}, position::rotary());
-  // error: nn::decoder_block: name axes that are not the same, as in decoder_block<Pos, KeyPos,
-  // MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, memory)
-  decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Embed>(s, x, source);
-  // error: nn::decoder_block: the operand has not both Pos and Embed
-  decoder_block<Pos, KeyPos, SourcePos, Vocab, Heads, HeadDim, Hidden>(s, x, source);
-  // error: nn::decoder_block: KeyPos is not an alias of Pos, or the operand has it already
-  decoder_block<Pos, OtherPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source);
-  // errors: nn::decoder_block: the memory has not both MemoryPos and Embed, or the operand has
-  // MemoryPos
-  decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, x);
-  decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, floats<SourcePos>{});
-  // error: nn::decoder_block: operand or memory is not float; convert with weft::cast<float>
-  decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(
-      s, x, integers<SourcePos, Embed>{});
+  encoder<axes>(s, x, 2, floats<Heads>{});
+  // error: nn::encoder: the encoding turns pairs of a head's elements; give head_dim an even extent
+  encoder<odd>(s, x, 2, {}, {}, position::rotary());
+  // error: nn::decoder_block: an operand has not the axis of its role; see fault<>
+  // note: roles::embed
+  decoder_block<wide>(s, x, source);
+  // error: nn::decoder_block: keys is no alias of positions; see fault<>
+  decoder_block<other_keys>(s, x, source);
+  // error: nn::decoder_block: an operand has not the axis of its role; see fault<>
+  // note: roles::memory
+  decoder_block<decoder_axes>(s, x, x);
+  // error: nn::decoder_block: an operand has not the axis of its role; see fault<>
+  // note: roles::embed
+  decoder_block<decoder_axes>(s, x, floats<SourcePos>{});
+  // error: nn::decoder_block: an operand has the axis of a role already; see fault<>
+  // note: roles::memory
+  decoder_block<decoder_axes>(s, floats<Pos, SourcePos, Embed>{}, source);
+  // error: nn::decoder_block: an operand is not float; convert with weft::cast<float>
+  decoder_block<decoder_axes>(s, x, integers<SourcePos, Embed>{});
   // errors: nn::decoder_block: a mask has an axis that its scores have not
   // note: only_the_mask_has<
-  decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, foreign);
-  decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, {}, foreign);
+  decoder_block<decoder_axes>(s, x, source, foreign);
+  decoder_block<decoder_axes>(s, x, source, {}, foreign);
   // error: nn::decoder_block: a mask has its keys along another axis; name that of the queries
   // first, as in causal<Pos, KeyPos>()
-  decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(
-      s, x, source, weft::nn::causal<KeyPos, Pos>());
+  decoder_block<decoder_axes>(s, x, source, weft::nn::causal<KeyPos, Pos>());
   // error: nn::decoder_block: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
-  decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, {},
-                                                                       floats<Batch>{});
-  // error: nn::decoder_block: the encoding turns pairs of a head's elements; give HeadDim an even
+  decoder_block<decoder_axes>(s, x, source, {}, floats<Batch>{});
+  // error: nn::decoder_block: the encoding turns pairs of a head's elements; give head_dim an even
   // extent
-  decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, Odd, Hidden>(s, x, source, {}, {}, {},
-                                                                   position::rotary());
-  // error: nn::decoder: name axes that are not the same, as in decoder<Pos, KeyPos, MemoryPos,
-  // Embed, Heads, HeadDim, Hidden>(s, x, memory, layers)
-  decoder<Pos, KeyPos, SourcePos, Embed, Heads, Heads, Hidden>(s, x, source, 2);
-  // error: nn::decoder: the operand has not both Pos and Embed
-  decoder<Pos, KeyPos, SourcePos, Vocab, Heads, HeadDim, Hidden>(s, x, source, 2);
-  // error: nn::decoder: KeyPos is not an alias of Pos, or the operand has it already
-  decoder<Pos, OtherPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, 2);
-  // error: nn::decoder: the memory has not both MemoryPos and Embed, or the operand has MemoryPos
-  decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, x, 2);
-  // error: nn::decoder: operand or memory is not float; convert with weft::cast<float>
-  decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, integers<Pos, Embed>{}, source,
-                                                                 2);
+  decoder_block<odd>(s, x, source, {}, {}, {}, position::rotary());
+  // error: nn::decoder: an operand has not the axis of its role; see fault<>
+  // note: roles::embed
+  decoder<wide>(s, x, source, 2);
+  // error: nn::decoder: keys is no alias of positions; see fault<>
+  decoder<other_keys>(s, x, source, 2);
+  // error: nn::decoder: an operand has not the axis of its role; see fault<>
+  // note: roles::memory
+  decoder<decoder_axes>(s, x, x, 2);
+  // error: nn::decoder: an operand is not float; convert with weft::cast<float>
+  decoder<decoder_axes>(s, integers<Pos, Embed>{}, source, 2);
   // errors: nn::decoder: a mask has an axis that its scores have not
   // note: only_the_mask_has<
-  decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, 2, visible);
-  decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, 2, {},
-                                                                 words::causal);
-  // error: nn::decoder: a mask has its keys along another axis; name that of the queries
-  // first, as in causal<Pos, KeyPos>()
-  decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, 2,
-                                                                 weft::nn::causal<KeyPos, Pos>());
+  decoder<decoder_axes>(s, x, source, 2, visible);
+  decoder<decoder_axes>(s, x, source, 2, {}, words::causal);
+  // error: nn::decoder: a mask has its keys along another axis; name that of the queries first, as
+  // in causal<Pos, KeyPos>()
+  decoder<decoder_axes>(s, x, source, 2, weft::nn::causal<KeyPos, Pos>());
   // error: nn::decoder: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
-  decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, 2, floats<Batch>{});
-  // error: nn::decoder: the encoding turns pairs of a head's elements; give HeadDim an even extent
-  decoder<Pos, KeyPos, SourcePos, Embed, Heads, Odd, Hidden>(s, x, source, 2, {}, {}, {},
-                                                             position::rotary());
-  // error: nn::transformer: name axes that are not the same, as in transformer<SourcePos,
-  // SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, source, target, 6, 6)
-  transformer<SourcePos, SourcePos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, source, x, 2, 2);
-  // errors: nn::transformer: the source has not both SourcePos and Embed, or the target not both
-  // Pos and Embed
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, source, 2,
-                                                                                   2);
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Vocab, Heads, HeadDim, Hidden>(s, source, x, 2,
-                                                                                   2);
-  // error: nn::transformer: SourceKeyPos is not an alias of SourcePos, or KeyPos of Pos, or an
-  // operand has it already
-  transformer<SourcePos, SourceKeyPos, Pos, OtherPos, Embed, Heads, HeadDim, Hidden>(s, source, x,
-                                                                                     2, 2);
-  // error: nn::transformer: the target has the axis SourcePos
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-      s, source, floats<Pos, SourcePos, Embed>{}, 2, 2);
-  // error: nn::transformer: source or target is not float; convert with weft::cast<float>
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-      s, integers<SourcePos, Embed>{}, x, 2, 2);
+  decoder<decoder_axes>(s, x, source, 2, floats<Batch>{});
+  // error: nn::decoder: the encoding turns pairs of a head's elements; give head_dim an even extent
+  decoder<odd>(s, x, source, 2, {}, {}, {}, position::rotary());
+  // error: nn::transformer: an operand has not the axis of its role; see fault<>
+  // note: roles::positions, SourcePos
+  transformer<source_axes, axes>(s, x, source, 2, 2);
+  // error: nn::transformer: an operand has not the axis of its role; see fault<>
+  // note: roles::embed, Vocab
+  transformer<source_axes, wide>(s, source, x, 2, 2);
+  // error: nn::transformer: keys is no alias of positions; see fault<>
+  transformer<source_axes, other_keys>(s, source, x, 2, 2);
+  // error: nn::transformer: an operand has the axis of a role already; see fault<>
+  // note: roles::memory, SourcePos
+  transformer<source_axes, axes>(s, source, floats<Pos, SourcePos, Embed>{}, 2, 2);
+  // error: nn::transformer: an operand is not float; convert with weft::cast<float>
+  transformer<source_axes, axes>(s, integers<SourcePos, Embed>{}, x, 2, 2);
   // errors: nn::transformer: a mask has an axis that its scores have not
   // note: only_the_mask_has<
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-      s, source, x, 2, 2, words::causal);
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-      s, source, x, 2, 2, {}, {}, words::causal);
-  // error: nn::transformer: a mask has its keys along another axis; name that of the queries
-  // first, as in causal<Pos, KeyPos>()
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-      s, source, x, 1, 1, {}, weft::nn::causal<KeyPos, Pos>());
+  transformer<source_axes, axes>(s, source, x, 2, 2, words::causal);
+  transformer<source_axes, axes>(s, source, x, 2, 2, {}, {}, words::causal);
+  // error: nn::transformer: a mask has its keys along another axis; name that of the queries first,
+  // as in causal<Pos, KeyPos>()
+  transformer<source_axes, axes>(s, source, x, 1, 1, {}, weft::nn::causal<KeyPos, Pos>());
   // error: nn::transformer: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-      s, source, x, 2, 2, floats<Batch>{});
-  // error: nn::transformer: the encoding turns pairs of a head's elements; give HeadDim an even
+  transformer<source_axes, axes>(s, source, x, 2, 2, floats<Batch>{});
+  // error: nn::transformer: the encoding turns pairs of a head's elements; give head_dim an even
   // extent
-  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, Odd, Hidden>(
-      s, source, x, 2, 2, {}, {}, {}, {}, position::rotary());
+  transformer<source_axes, odd>(s, source, x, 2, 2, {}, {}, {}, {}, position::rotary());
 }
 
 void wrong(weft::scope s, const cache_position<Pos, integers<Batch>, all_positions>& at) {
-  // error: nn::causal_attention: the encoding turns pairs of a head's elements; give HeadDim an
+  // error: nn::causal_attention: the encoding turns pairs of a head's elements; give head_dim an
   // even extent
-  causal_attention<KeyPos, Embed, Heads, Odd>(s, x, at);
-  // error: nn::causal_block: the encoding turns pairs of a head's elements; give HeadDim an even
+  causal_attention<odd>(s, x, at);
+  // error: nn::causal_block: the encoding turns pairs of a head's elements; give head_dim an even
   // extent
-  causal_block<KeyPos, Embed, Heads, Odd, Hidden>(s, x, at);
-  // error: nn::causal_layer: the encoding turns pairs of a head's elements; give HeadDim an even
+  causal_block<odd>(s, x, at);
+  // error: nn::causal_layer: the encoding turns pairs of a head's elements; give head_dim an even
   // extent
-  causal_layer<KeyPos, Embed, Heads, Odd, Hidden>(s, x, at, causal_options{}, position::rotary());
+  causal_layer<odd>(s, x, at, causal_options{}, position::rotary());
 }
