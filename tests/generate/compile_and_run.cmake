@@ -1,10 +1,14 @@
-# Builds PROGRAM from FILES with COMPILER, and runs it. Items of lists are separated by |.
+# Builds PROGRAM from FILES with COMPILER, and runs it. Items of lists are separated by |. The LIBRARIES
+# have a limit of MAX_OPERATIONS, if that is not empty.
 foreach(list FILES INCLUDES LIBRARIES)
   string(REPLACE "|" ";" ${list} "${${list}}")
 endforeach()
 list(TRANSFORM INCLUDES PREPEND "-I")
 set(options -std=c++20 -O0 -DBOOST_TEST_DYN_LINK
   -DHWY_DISABLED_TARGETS=HWY_SSSE3+HWY_SSE4+HWY_AVX3)
+if(MAX_OPERATIONS)
+  list(APPEND options -DWEFT_MAX_OPERATIONS=${MAX_OPERATIONS})
+endif()
 if(COMPILER_ID STREQUAL "GNU")
   list(APPEND options -fconstexpr-ops-limit=2000000000)
 else()

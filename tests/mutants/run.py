@@ -33,7 +33,7 @@ from places import Missing, replaced
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What of the tests' support makes graphs and programs at run time: passes are inline functions, and
 # those of the first objects that are linked are taken.
-RUN_PASSES = ("support/run_time.cpp.o", "support/audit.cpp.o")
+RUN_PASSES = ("weft_test_support.dir/support/run_time.cpp.o", "support/audit.cpp.o")
 TESTS_PASSES = ("passes/attended.cpp.o",)
 LIBRARIES = ("lib/CMakeFiles/weft.dir", "lib/CMakeFiles/weft_mpi.dir")
 # For mutants of what ranks do. Open MPI asks root whether it is sure.

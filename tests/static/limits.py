@@ -24,7 +24,7 @@ def read(name):
 
 def main():
     found = {name: value_of(value) for header in HEADERS for name, value in re.findall(
-        r"inline constexpr (?:int|std::size_t|std::uint64_t) (max_\w+) = ([^;]*);", read(header))
+        r"inline constexpr (?:int|std::size_t|std::uint64_t) (max_\w+) = ([^;]*\d[^;]*);", read(header))
         if name not in NO_LIMITS}
     document = (ROOT / "examples/LIMITS.md").read_text(encoding="utf-8")
     rows = [ROW.fullmatch(line) for line in document.splitlines()]

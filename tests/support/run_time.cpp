@@ -11,6 +11,10 @@
 #include <string>
 #include <system_error>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace weft::testing {
 
 namespace {
@@ -27,6 +31,14 @@ void* large_stack() {
       mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (stack == MAP_FAILED) throw std::bad_alloc();
   return stack;
+}
+
+// Likewise, what is freed is kept for the next graph.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  static const bool kept = mallopt(M_MMAP_THRESHOLD, 1 << 30) && mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  static_cast<void>(kept);
+#endif
 }
 
 // Calls f on a thread with a large stack, one call at a time; exceptions of f reach the caller.
@@ -74,6 +86,7 @@ std::unique_ptr<program_builder> draft_of(const graph& g) {
 }  // namespace
 
 std::unique_ptr<const graph> kept(const std::function<graph()>& make) {
+  keep_freed_memory();
   std::unique_ptr<const graph> g;
   on_a_large_stack([&] { g.reset(new graph(make())); });
   return g;

@@ -20,7 +20,11 @@ namespace weft {
 
 // The limits of a model; examples/LIMITS.md has them in a table. An array takes a compiler what is
 // used of it, so that high limits are free.
+#ifndef WEFT_MAX_OPERATIONS
 inline constexpr int max_operations = 40960;  // those that a pass appends included
+#else  // for weft's own tests, since a run has to copy all of an array
+inline constexpr int max_operations = WEFT_MAX_OPERATIONS;
+#endif
 inline constexpr int max_inputs = 256;
 inline constexpr int max_parameters = 8192;
 inline constexpr int max_states = 1024;

@@ -1,5 +1,5 @@
 """Every sentence with which the headers refuse a use has a case in rules/ or models/, or, of the limits
-of a model, in tests/models/limits_test.cpp, and so has every layer whose sentences are those of all.
+of a model, in tests/limits/limits_test.cpp, and so has every layer whose sentences are those of all.
 Prints those that have none."""
 import pathlib
 import re
@@ -7,7 +7,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parents[2] / "include/weft"
-LIMITS = HERE.parents[1] / "models/limits_test.cpp"
+LIMITS = HERE.parents[1] / "limits/limits_test.cpp"
 FOLDERS = ("graph", "mpi", "nn", "nn/position", "ops", "run")
 STRING = r'"(?:[^"\\]|\\.)*"'
 STRINGS = rf"((?:{STRING}\s*)+)"
