@@ -8,12 +8,13 @@
 BUILD is a build folder of the preset `test` that is up to date. A mutant of mutants.py changes one
 place in one file. The objects of the library and of the tests' support that depend on the file are
 compiled anew into a folder of their own, from a copy of the sources, and linked before the others:
-so a mutant takes seconds, and neither the sources nor BUILD change. Static assertions of the test
-files themselves are not compiled anew.
+so a mutant takes seconds, and neither the sources nor the objects of BUILD change. A program ends at
+its first error. Static assertions of the test files themselves are not compiled anew.
 """
 
 import argparse
 import concurrent.futures
+import contextlib
 import hashlib
 import json
 import math
@@ -23,7 +24,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -97,6 +97,21 @@ def run(command, folder):
     return done.returncode, done.stdout
 
 
+def fails(command, folder):
+    """Whether a test program fails, which ends at its first error, and what it said."""
+    process = subprocess.Popen(f"ulimit -t {SECONDS}; exec env {command}", shell=True, cwd=folder,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               errors="replace")
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if "error: in " in line:
+            process.terminate()
+            break
+    process.stdout.close()
+    return process.wait() != 0, "".join(said)
+
+
 def text_of(mutant):
     """The file with the mistake."""
     text = (ROOT / mutant["file"]).read_text()
@@ -121,14 +136,25 @@ def linked(command, made):
     return command[:first] + " " + " ".join(front) + command[first:], count
 
 
+@contextlib.contextmanager
+def folder_of_its_own(path):
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
 def mutated(build, mutant):
     """Who killed the mutant: a program, 'compiler', or None."""
     try:
         text = text_of(mutant)
     except Missing as problem:
         return "stale", str(problem)
-    with tempfile.TemporaryDirectory() as scratch:
-        scratch = pathlib.Path(scratch)
+    # A folder of the build that depends on the mutant alone, so that ccache knows its files again.
+    name = hashlib.sha256(mutant["name"].encode()).hexdigest()[:16]
+    with folder_of_its_own(build.folder / "mutants" / name) as scratch:
         for part in ("include", "lib", "tests/support", "tests/kernels", "tests/passes", "tests/run"):
             shutil.copytree(ROOT / part, scratch / part)
         (scratch / mutant["file"]).write_text(text)
@@ -158,8 +184,8 @@ def mutated(build, mutant):
             if code != 0:
                 return "stale", "does not link: " + said[-2000:]
             start = f"{MPIRUN} {mutant['ranks']} " if "ranks" in mutant else ""
-            code, said = run(f"{start}{to} -l error", scratch)
-            if code != 0:
+            failed, said = fails(f"{start}{to} -l error --log_sink=stderr", scratch)
+            if failed:
                 return program.split("/")[-1].removeprefix("weft_").removesuffix("_test"), said
         return (None, "") if shown else ("stale", "no program has an object that depends on the file")
 
