@@ -18,6 +18,7 @@ foreach(compiler id IN ZIP_LISTS weft_compilers weft_compiler_ids)
   cmake_path(GET compiler FILENAME name)
   add_test(NAME generate/${name}
     COMMAND ${CMAKE_COMMAND} -DCOMPILER=${compiler} -DCOMPILER_ID=${id} -DFILES=${files}
+            -DLAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
             -DINCLUDES=${includes} -DLIBRARIES=${libraries} -DMAX_OPERATIONS=${WEFT_MAX_OPERATIONS}
             -DPROGRAM=${CMAKE_CURRENT_BINARY_DIR}/weft_generate_test_by_${name}
             -P ${CMAKE_CURRENT_SOURCE_DIR}/generate/compile_and_run.cmake)

@@ -1,5 +1,5 @@
-# Builds PROGRAM from FILES with COMPILER, and runs it. Items of lists are separated by |. The LIBRARIES
-# have a limit of MAX_OPERATIONS, if that is not empty.
+# Builds PROGRAM from FILES with COMPILER, which LAUNCHER starts if there is one, and runs it. Items of
+# lists are separated by |. The LIBRARIES have a limit of MAX_OPERATIONS, if that is not empty.
 foreach(list FILES INCLUDES LIBRARIES)
   string(REPLACE "|" ";" ${list} "${${list}}")
 endforeach()
@@ -14,6 +14,12 @@ if(COMPILER_ID STREQUAL "GNU")
 else()
   list(APPEND options -fconstexpr-steps=2000000000)
 endif()
-execute_process(COMMAND ${COMPILER} ${options} ${INCLUDES} ${FILES} ${LIBRARIES} -o ${PROGRAM}
-  COMMAND_ERROR_IS_FATAL ANY)
+set(objects)
+foreach(file IN LISTS FILES)
+  cmake_path(GET file STEM name)
+  list(APPEND objects ${PROGRAM}_${name}.o)
+  execute_process(COMMAND ${LAUNCHER} ${COMPILER} ${options} ${INCLUDES} -c ${file}
+    -o ${PROGRAM}_${name}.o COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+execute_process(COMMAND ${COMPILER} ${objects} ${LIBRARIES} -o ${PROGRAM} COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${PROGRAM} COMMAND_ERROR_IS_FATAL ANY)
