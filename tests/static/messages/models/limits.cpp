@@ -9,7 +9,7 @@ struct Wide : weft::axis<1024> {};
 struct many_parameters {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Embed>();
-    for (int i = 0; i < 10000; ++i) x = x * (s / "layers" / i).param<"weight", Embed>();
+    for (int i = 0; i < 8200; ++i) x = x * (s / "layers" / i).param<"weight", Embed>();
     return weft::as<"loss">(weft::mean<Embed>(x));
   }
 };
@@ -18,7 +18,7 @@ struct many_operations {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Embed>();
     auto w = s.param<"w", Embed>();
-    for (int i = 0; i < 15000; ++i) x = x * w;
+    for (int i = 0; i < 10500; ++i) x = x * w;
     return weft::as<"loss">(weft::mean<Embed>(x));
   }
 };
