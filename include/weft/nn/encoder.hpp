@@ -60,7 +60,7 @@ using encoder_call_fault =
     fault_of_call<called_with<A, transformer_options, O, M> && encoding_like<P>,
                   encoder_fault<A, attending<X, M, P>>>;
 
-constexpr attention_options attention_of(const transformer_options& o) {
+constexpr multi_head_options attention_of(const transformer_options& o) {
   return {.bias = o.bias, .scale = o.scale, .soft_cap = o.soft_cap, .dropout = o.dropout};
 }
 

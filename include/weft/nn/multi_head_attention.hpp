@@ -16,7 +16,7 @@
 namespace weft::nn {
 
 // Options of nn::multi_head_attention and nn::self_attention.
-struct attention_options {
+struct multi_head_options {
   bool bias = true;       // of the input and output projections
   double scale = 0;       // factor of the scores; 0 for 1 / sqrt(HeadDim)
   double soft_cap = 0;    // of the scores: c tanh(score / c); 0 for none
@@ -64,7 +64,7 @@ constexpr auto apply_position_encoding(const query_encoding<Pos, P>& of_queries,
 // Multi-head attention to the keys along KeyPos.
 template <class A, class KeyPos>
 constexpr auto attend(scope s, const auto& query, const auto& key, const auto& value,
-                      const auto& mask, const attention_options& options,
+                      const auto& mask, const multi_head_options& options,
                       const auto& position_encoding) {
   using KeyWidth = axis_of<A, roles::key_width>;
   using In = projections<A>;
@@ -96,7 +96,7 @@ constexpr auto attend(scope s, const auto& query, const auto& key, const auto& v
 // Multi-head attention of x to itself.
 template <class A>
 constexpr auto attend_to_itself(scope s, const auto& x, const auto& mask,
-                                const attention_options& options, const auto& position_encoding) {
+                                const multi_head_options& options, const auto& position_encoding) {
   using Pos = typename A::positions;
   const auto keys = rename<Pos, typename A::keys>(x);
   return attend<A, typename A::keys>(s, x, keys, keys, mask, options,
@@ -215,15 +215,15 @@ template <class A, expression Q, expression K, expression V, detail::mask_like M
 requires(detail::attention_fault<A, detail::attending<Q, M, P>, K, V>::broken ==
          rule::none) constexpr auto multi_head_attention(scope s, const Q& query, const K& key,
                                                          const V& value, const M& mask = {},
-                                                         attention_options options = {},
+                                                         multi_head_options options = {},
                                                          const P& position_encoding = {}) {
   return detail::attend<A, typename A::keys>(s, query, key, value, mask, options,
                                              position_encoding);
 }
 template <class... Axes, expression Q, expression K, expression V, class M = mask_list<>,
-          class O = attention_options, class P = no_term,
+          class O = multi_head_options, class P = no_term,
           class Fault = detail::fault_of_call<
-              detail::called_with<detail::only_t<Axes...>, attention_options, O, M> &&
+              detail::called_with<detail::only_t<Axes...>, multi_head_options, O, M> &&
                   detail::query_encoding_like<P>,
               detail::attention_fault<detail::only_t<Axes...>, detail::attending<Q, M, P>, K, V>>>
 requires(Fault::broken != rule::none)
@@ -239,15 +239,15 @@ requires(Fault::broken != rule::none)
 template <class A, expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
 requires(detail::self_attention_fault<A, detail::attending<X, M, P>>::broken ==
          rule::none) constexpr auto self_attention(scope s, const X& x, const M& mask = {},
-                                                   attention_options options = {},
+                                                   multi_head_options options = {},
                                                    const P& position_encoding = {}) {
   return detail::attend_to_itself<A>(s, x, mask, options, position_encoding);
 }
 template <
-    class... Axes, expression X, class M = mask_list<>, class O = attention_options,
+    class... Axes, expression X, class M = mask_list<>, class O = multi_head_options,
     class P = encoding,
     class Fault = detail::fault_of_call<
-        detail::called_with<detail::only_t<Axes...>, attention_options, O, M> && encoding_like<P>,
+        detail::called_with<detail::only_t<Axes...>, multi_head_options, O, M> && encoding_like<P>,
         detail::self_attention_fault<detail::only_t<Axes...>, detail::attending<X, M, P>>>>
 requires(Fault::broken != rule::none)
     WEFT_REJECT_LAYER(self_attention, "self_attention<axes>(s, x, mask, options, encoding)",

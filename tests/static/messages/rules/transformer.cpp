@@ -43,7 +43,7 @@ void wrong(weft::scope s) {
   // errors: nn::multi_head_attention: one struct names the axes, and {} stands for what is not
   // there, as in multi_head_attention<axes>(s, query, key, value, mask, options,
   // nn::for_queries<Pos>(encoding))
-  multi_head_attention<axes>(s, x, keys, keys, attention_options{});
+  multi_head_attention<axes>(s, x, keys, keys, multi_head_options{});
   multi_head_attention<axes>(s, x, keys, keys, {}, {}, position::rotary());
   multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys);
   // error: nn::multi_head_attention: the encoding turns pairs of a head's elements; give head_dim
