@@ -85,6 +85,9 @@ struct lowering {
     s.run = k;
     s.kind = kind;
     s.node = id;
+    // The last instruction of a table that is full is emitted again and again.
+    s.operands = 0;
+    if (refused()) d.count.operands = 0;
     s.first_operand = d.count.operands;
     s.scale = 1;
     s.packed = not_packed;
