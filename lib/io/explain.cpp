@@ -90,7 +90,7 @@ class explainer {
   }
 
  private:
-  // The attributes of an attention that tell positions apart: its band, the index into a relative
+  // The attributes of an attention that are about positions: its band, the index into a relative
   // bias of a key at the query's position, and what is added to lengths.
   std::string by_places(const node& n) const {
     if (info(n.kind).in != op_class::attention) return {};

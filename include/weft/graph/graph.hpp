@@ -31,7 +31,7 @@ inline constexpr int max_states = 1024;
 inline constexpr int max_results = 1024;
 inline constexpr int max_rules = 128;     // of lengths
 inline constexpr int max_regions = 1024;  // scans, and their adjoints
-inline constexpr int max_text = 250000;   // characters in all names; g++ runs a loop 262144 times
+inline constexpr int max_text = 250000;   // characters in all names; a constant loop ends at 262144
 inline constexpr int max_path = 240;      // characters in one name
 inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 40;  // of one tensor
 

@@ -124,6 +124,7 @@ namespace detail {
 
 template <int Operands>
 constexpr auto numbered_slots() {
+  static_assert(static_cast<int>(role::z) == static_cast<int>(role::x) + 2, "x, y, z in a row");
   std::array<slot, 1 + Operands> slots{operation_of_class<op_class::elementwise>::written};
   for (int i = 0; i < Operands; ++i)
     slots[static_cast<std::size_t>(1 + i)].what = static_cast<role>(static_cast<int>(role::x) + i);
