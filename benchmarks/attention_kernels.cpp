@@ -60,8 +60,8 @@ class attention_of : public weft::kernels::attention_call {
     lay_keys(at(role::value), 5);
     lay_queries(at(role::result), 5);
     scale = 1 / std::sqrt(static_cast<double>(f.depth));
-    soft_cap = f.soft_cap;
-    visible = f.seen;
+    scalar = f.soft_cap;
+    attention.visible = f.seen;
     if (f.mask != addend::none) {
       const bool for_each_pair = f.mask == addend::for_each_pair;
       const std::ptrdiff_t count = for_each_pair ? pairs : n.keys;
@@ -75,12 +75,12 @@ class attention_of : public weft::kernels::attention_call {
     if (f.bias == addend::for_each_key) lay(at(role::bias), n.keys, {0, 0, 0, 1});
     if (f.bias == addend::for_each_pair) lay(at(role::bias), pairs, {0, 0, n.keys, 1});
     if (f.relative_bias) {
-      distances = 2 * n.keys - 1;
-      origin = n.keys - 1;
-      lay(at(role::relative), distances, {0, 0, 0, 1});
+      attention.distances = 2 * n.keys - 1;
+      attention.origin = n.keys - 1;
+      lay(at(role::relative), attention.distances, {0, 0, 0, 1});
     }
     if (f.dropout > 0) {
-      drop = {7, static_cast<std::uint32_t>(f.dropout * (1 << 24))};
+      attention.drop = {7, static_cast<std::uint32_t>(f.dropout * (1 << 24))};
       for (int l = 0; const std::ptrdiff_t step : {f.sharing * pairs, pairs, n.keys})
         at(role::element_ids).stride[l++] = step;
       at(role::element_ids).stride[3] = 1;
@@ -92,7 +92,8 @@ class attention_of : public weft::kernels::attention_call {
       lay_keys(at(role::key_gradient), 4);
       lay_keys(at(role::value_gradient), 5);
       if (f.bias != addend::none) gradient_of(at(role::bias), at(role::bias_gradient), pairs);
-      if (f.relative_bias) gradient_of(at(role::relative), at(role::relative_gradient), distances);
+      if (f.relative_bias)
+        gradient_of(at(role::relative), at(role::relative_gradient), attention.distances);
     }
     scratch = memory_.take(std::max(weft::kernels::attention_adjoint_scratch_bytes(*this),
                                     weft::kernels::attention_scratch_bytes(*this)));

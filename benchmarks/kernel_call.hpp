@@ -40,7 +40,7 @@ struct operand_of {
 };
 
 // Copies share the memory.
-class kernel_call : public weft::kernels::call {
+class kernel_call : public weft::kernels::owning_call<> {
  public:
   // With loops over rows and columns.
   kernel_call(weft::op what, sheet s, const std::vector<operand_of>& all) {

@@ -36,24 +36,17 @@ static_assert(weft::detail::has_results<@model@@names@>(),
               "@said@: @model@ has no result of this name");
 ]])
   set(functions [[
-void run_@number@(const engine& e) {
-  run_instructions<@unit@>(e);
-}
-void pack_@number@(const engine& e, std::byte* packed) {
-  pack_operands<@unit@>(e, packed);
+generated_steps steps_@number@() {
+  return steps_of<@unit@>();
 }
 ]])
   set(dispatch [[
 namespace generate {
 namespace {
-HWY_EXPORT(run_@number@);
-HWY_EXPORT(pack_@number@);
+HWY_EXPORT(steps_@number@);
 }
-void run_on_best_target(tag<@unit@>, const engine& e) noexcept {
-  HWY_DYNAMIC_DISPATCH(run_@number@)(e);
-}
-void pack_on_best_target(tag<@unit@>, const engine& e, std::byte* packed) noexcept {
-  HWY_DYNAMIC_DISPATCH(pack_@number@)(e, packed);
+generated_steps steps_of_best_target(tag<@unit@>) noexcept {
+  return HWY_DYNAMIC_DISPATCH(steps_@number@)();
 }
 }  // namespace generate
 template struct detail::made_by_weft_add_model<@unit@>;

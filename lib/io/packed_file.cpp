@@ -101,7 +101,7 @@ class packed_reader : public parameter_reader {
     if (as != as_)
       throw error(file_.name() + ": the weights are packed in " + name_of(as_) +
                   ", and the module is to have them in " + name_of(as));
-    return layout_ == kernels::dispatch().layout ? packed_ : nullptr;
+    return layout_ == kernels::layout_of_packed() ? packed_ : nullptr;
   }
 
  private:
@@ -155,7 +155,7 @@ void save(const packed_weights& weights, const std::filesystem::path& file) {
   write_tensors(file, tensors,
                 {{packing_key, text_of(detail::packing_of(*weights.tables))},
                  {precision_key, name_of(weights.as)},
-                 {layout_key, text_of(kernels::dispatch().layout)}});
+                 {layout_key, text_of(kernels::layout_of_packed())}});
 }
 
 }  // namespace weft

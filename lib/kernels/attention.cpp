@@ -1,6 +1,5 @@
 // Forward attention: blocks of queries iterate over blocks of keys with online softmax, as in
 // FlashAttention (Dao et al. 2022, algorithm 1).
-#include "kernels/attention.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "kernels/band.hpp"
 #include "kernels/bias_tile.hpp"
 #include "weft/kernels/attention_scratch.hpp"
+#include "weft/kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention.cpp"
@@ -36,7 +36,7 @@ constexpr std::size_t tile_vectors = has_32_registers ? max_attention_vectors : 
 // Computes the attention of each batch index.
 class forward {
  public:
-  explicit forward(const attention_call& c)
+  explicit forward(const call& c)
       : c_(c),
         loop_(c.loops),
         queries_(c.extent[loop_.query]),
@@ -45,8 +45,8 @@ class forward {
         block_(static_cast<std::ptrdiff_t>(block_size(static_cast<std::size_t>(queries_),
                                                       attention_query_block, max_attention_tile))),
         value_row_(round_up(static_cast<std::ptrdiff_t>(value_), lanes())),
-        scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)),
-        schedule_(c.random, c.drop.stream) {
+        scale_(static_cast<float>(c.scalar == 0 ? c.scale : c.scale / c.scalar)),
+        schedule_(c.random, c.attention.drop.stream) {
     const attention_scratch offsets(c);
     const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
     packed_queries_ = floats(offsets.queries);
@@ -132,9 +132,11 @@ class forward {
 
   // Whether a tile may process a key that is masked out for one of its queries.
   bool may_mask() const {
-    return c_[role::mask].data != nullptr || c_[role::bias].data != nullptr ||
-           c_[role::relative].data != nullptr || c_.visible.lowest != PTRDIFF_MIN ||
-           c_.visible.highest != PTRDIFF_MAX || at_.limits.any();
+    return operand_of(c_, role::mask).data != nullptr ||
+           operand_of(c_, role::bias).data != nullptr ||
+           operand_of(c_, role::relative).data != nullptr ||
+           c_.attention.visible.lowest != PTRDIFF_MIN ||
+           c_.attention.visible.highest != PTRDIFF_MAX || at_.limits.any();
   }
 
   HWY_NOINLINE void add_visible_infinities(const index_range& queries) const {
@@ -159,7 +161,7 @@ class forward {
   }
   // From a query and a key on.
   bias_tile<const float> relative_bias(std::ptrdiff_t i, std::ptrdiff_t j) const {
-    return relative_bias_tile(c_, at_.relative, c_[role::relative], at_.band, i, j);
+    return relative_bias_tile(c_, at_.relative, operand_of(c_, role::relative), at_.band, i, j);
   }
 
   // The keys of a block, in place or as float.
@@ -289,9 +291,9 @@ class forward {
       finish_scores(s, vector_of(queries, v), visible[v]);
       online_softmax_update(
           s, {running_max_ + t * pitch() + at, running_sum_ + t * pitch() + at, rescale_ + at});
-      if (c_.drop.threshold != 0)
+      if (c_.attention.drop.threshold != 0)
         drop_scores(s, ids_from(vector_of(queries, v).begin, visible[v].begin), schedule_,
-                    c_.drop.threshold);
+                    c_.attention.drop.threshold);
       zero_padding(s, visible[v].begin - keys.begin, keys.end - visible[v].end);
     }
 
@@ -327,7 +329,7 @@ class forward {
 
   // The element ids of the weights from a query and a key on, for dropout.
   element_ids ids_from(std::ptrdiff_t query, std::ptrdiff_t key) const {
-    const auto& stride = c_[role::element_ids].stride;
+    const auto& stride = operand_of(c_, role::element_ids).stride;
     const std::ptrdiff_t row = stride[loop_.query], column = stride[loop_.key];
     return {static_cast<std::uint32_t>(at_.first_element_id + query * row + key * column),
             static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column)};
@@ -337,7 +339,7 @@ class forward {
   // queries.
   void finish_scores(const score_rows& s, const index_range& queries,
                      const index_range& keys) const {
-    if (c_.soft_cap != 0) cap_scores(s, static_cast<float>(c_.soft_cap));
+    if (c_.scalar != 0) cap_scores(s, static_cast<float>(c_.scalar));
     if (at_.bias.data != nullptr)
       add_bias(s, {at_.bias.at(queries.begin, keys.begin), at_.bias.row, at_.bias.column},
                queries.count(), bias_);
@@ -384,7 +386,7 @@ class forward {
     for (std::size_t v = 0; v < vectors_of(queries); ++v) {
       const std::ptrdiff_t at = t * pitch() + static_cast<std::ptrdiff_t>(v) * lanes();
       auto max = hn::Load(d, running_max_ + at), sum = hn::Load(d, running_sum_ + at);
-      auto scale = hn::Set(d, kept_scale(c_.drop.threshold));
+      auto scale = hn::Set(d, kept_scale(c_.attention.drop.threshold));
       if (at_.sink.data != nullptr) {
         const index_range of_vector = vector_of(queries, v);
         std::fill_n(bias_, lanes(), 0.0f);
@@ -405,7 +407,7 @@ class forward {
         *at_.statistics.at(i, 0) = running_max_[t * pitch() + i - queries.begin];
   }
 
-  const attention_call& c_;
+  const call& c_;
   attention_loops loop_;
   std::ptrdiff_t queries_;
   std::size_t depth_, value_;
@@ -421,7 +423,7 @@ class forward {
       *packed_values_, *widened_;
 };
 
-void attention(const attention_call& c) noexcept {
+void attention(const call& c) noexcept {
   const bool decode = is_decode(c);
   if (decode && run_decode(c)) return;
   forward(c).run_partition(decode);
@@ -429,8 +431,7 @@ void attention(const attention_call& c) noexcept {
 
 }  // namespace
 
-// HWY_EXPORT cannot take noexcept functions, but functions that return pointers to them.
-void (*AttentionOfTarget())(const attention_call&) noexcept {
+kernel_function attention_of_target() {
   return &attention;
 }
 
@@ -440,10 +441,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(AttentionOfTarget);
+HWY_EXPORT(attention_of_target);
 
-void (*attention_kernel() noexcept)(const attention_call&) noexcept {
-  return HWY_DYNAMIC_DISPATCH(AttentionOfTarget)();
+kernel_function attention_kernel() noexcept {
+  return HWY_DYNAMIC_DISPATCH(attention_of_target)();
 }
 
 }  // namespace weft::kernels

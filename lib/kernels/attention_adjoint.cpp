@@ -17,8 +17,8 @@
 #include "kernels/attention_view.hpp"
 #include "kernels/band.hpp"
 #include "kernels/bias_tile.hpp"
-#include "kernels/kernel_table.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
+#include "weft/kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention_adjoint.cpp"
@@ -168,17 +168,17 @@ struct adjoint_view : attention_view {
   float* relative_gradient = nullptr;
 
   adjoint_view() = default;
-  adjoint_view(const attention_call& c, const batch_index& batch) : attention_view(c, batch) {
+  adjoint_view(const call& c, const batch_index& batch) : attention_view(c, batch) {
     const attention_loops loop(c.loops);
-    g.set(c[role::g], batch, loop.query, loop.value);
-    query_gradient.set(c[role::query_gradient], batch, loop.query, loop.depth);
-    key_gradient.set(c[role::key_gradient], batch, loop.key, loop.depth);
-    value_gradient.set(c[role::value_gradient], batch, loop.key, loop.value);
-    bias_gradient.set(c[role::bias_gradient], batch, loop.query, loop.key);
-    sink_gradient.set(c[role::sink_gradient], batch, loop.query, loop.query);
-    if (c[role::relative_gradient].data != nullptr)
-      relative_gradient = static_cast<float*>(c[role::relative_gradient].data) +
-                          batch.offset(c[role::relative_gradient]);
+    g.set(operand_of(c, role::g), batch, loop.query, loop.value);
+    query_gradient.set(operand_of(c, role::query_gradient), batch, loop.query, loop.depth);
+    key_gradient.set(operand_of(c, role::key_gradient), batch, loop.key, loop.depth);
+    value_gradient.set(operand_of(c, role::value_gradient), batch, loop.key, loop.value);
+    bias_gradient.set(operand_of(c, role::bias_gradient), batch, loop.query, loop.key);
+    sink_gradient.set(operand_of(c, role::sink_gradient), batch, loop.query, loop.query);
+    if (operand_of(c, role::relative_gradient).data != nullptr)
+      relative_gradient = static_cast<float*>(operand_of(c, role::relative_gradient).data) +
+                          batch.offset(operand_of(c, role::relative_gradient));
   }
 };
 
@@ -192,7 +192,7 @@ store store_mode(const operand& gradient, const batch_index& batch) {
 
 class adjoint {
  public:
-  explicit adjoint(const attention_call& c)
+  explicit adjoint(const call& c)
       : c_(c),
         loop_(c.loops),
         query_extent_(c.extent[loop_.query]),
@@ -202,9 +202,9 @@ class adjoint {
         depth_vectors_((depth_ + lanes() - 1) / lanes()),
         value_vectors_((values_ + lanes() - 1) / lanes()),
         scale_(static_cast<float>(c.scale)),
-        soft_cap_(static_cast<float>(c.soft_cap)),
-        kept_scale_(kept_scale(c.drop.threshold)),
-        schedule_(c.random, c.drop.stream),
+        soft_cap_(static_cast<float>(c.scalar)),
+        kept_scale_(kept_scale(c.attention.drop.threshold)),
+        schedule_(c.random, c.attention.drop.stream),
         bias_gradient_(scratch_at(&attention_adjoint_scratch::bias_sums)),
         relative_gradient_(scratch_at(&attention_adjoint_scratch::relative_sums)) {
     const attention_adjoint_scratch s(c);
@@ -233,11 +233,11 @@ class adjoint {
     std::construct_at(&at_, c_, b);
     const std::ptrdiff_t keys = at_.keys;
     if (keys == 0)
-      store_zeros(at_.query_gradient, store_mode(c_[role::query_gradient], b), depth_,
+      store_zeros(at_.query_gradient, store_mode(operand_of(c_, role::query_gradient), b), depth_,
                   {0, query_extent_});
-    store_zeros(at_.key_gradient, store_mode(c_[role::key_gradient], b), depth_,
+    store_zeros(at_.key_gradient, store_mode(operand_of(c_, role::key_gradient), b), depth_,
                 {keys, key_extent_});
-    store_zeros(at_.value_gradient, store_mode(c_[role::value_gradient], b), values_,
+    store_zeros(at_.value_gradient, store_mode(operand_of(c_, role::value_gradient), b), values_,
                 {keys, key_extent_});
     for (keys_ = {0, 0}; keys_.begin < keys; keys_.begin = keys_.end) {
       keys_.end = std::min(keys, keys_.begin + max_adjoint_keys);
@@ -252,7 +252,8 @@ class adjoint {
         queries_.end = std::min(visible.end, queries_.begin + max_adjoint_queries);
         band_range_ = band_range(at_.band, queries_, keys_);
         pack_queries();
-        if (keys_.begin == 0 && is_requested(c_[role::sink_gradient])) add_sink_gradients();
+        if (keys_.begin == 0 && is_requested(operand_of(c_, role::sink_gradient)))
+          add_sink_gradients();
         multiply_scores();
         begin_bias_gradients();
         softmax_and_grad_of_block();
@@ -324,9 +325,10 @@ class adjoint {
         [&](std::ptrdiff_t i) {
           return strip_extent{{0, depth_vectors_}, band_range_.keys(strip_of_queries(i))};
         });
-    unpack(query_gradient_, queries_.size(), depth_, 0.5f * scale_,
-           at_.query_gradient.from(queries_.begin, 0),
-           keys_.begin == 0 ? store_mode(c_[role::query_gradient], batch_) : store::add);
+    unpack(
+        query_gradient_, queries_.size(), depth_, 0.5f * scale_,
+        at_.query_gradient.from(queries_.begin, 0),
+        keys_.begin == 0 ? store_mode(operand_of(c_, role::query_gradient), batch_) : store::add);
   }
 
   template <store Store>
@@ -345,9 +347,10 @@ class adjoint {
 
   void unpack_key_gradients() const {
     unpack(key_gradient_, keys_.size(), depth_, 0.5f * (soft_cap_ == 0 ? 1 : soft_cap_),
-           at_.key_gradient.from(keys_.begin, 0), store_mode(c_[role::key_gradient], batch_));
+           at_.key_gradient.from(keys_.begin, 0),
+           store_mode(operand_of(c_, role::key_gradient), batch_));
     unpack(value_gradient_, keys_.size(), values_, 0.5f, at_.value_gradient.from(keys_.begin, 0),
-           store_mode(c_[role::value_gradient], batch_));
+           store_mode(operand_of(c_, role::value_gradient), batch_));
   }
 
   void pack_queries() {
@@ -419,21 +422,23 @@ class adjoint {
   }
 
   void begin_bias_gradients() {
-    if (is_requested(c_[role::bias_gradient]))
+    if (is_requested(operand_of(c_, role::bias_gradient)))
       bias_gradient_.begin(dense(at_.bias_gradient), queries_.size(), keys_.size());
-    if (is_requested(c_[role::relative_gradient]))
-      relative_gradient_.begin(relative(at_.relative_gradient, c_[role::relative_gradient]),
-                               queries_.size(), keys_.size());
+    if (is_requested(operand_of(c_, role::relative_gradient)))
+      relative_gradient_.begin(
+          relative(at_.relative_gradient, operand_of(c_, role::relative_gradient)), queries_.size(),
+          keys_.size());
   }
   void end_bias_gradients() const {
-    if (is_requested(c_[role::bias_gradient])) bias_gradient_.end();
-    if (is_requested(c_[role::relative_gradient])) relative_gradient_.end();
+    if (is_requested(operand_of(c_, role::bias_gradient))) bias_gradient_.end();
+    if (is_requested(operand_of(c_, role::relative_gradient))) relative_gradient_.end();
   }
   static bool is_requested(const operand& gradient) { return gradient.data != nullptr; }
 
   void softmax_and_grad_of_block() {
-    const bool biased = c_[role::bias].data != nullptr || c_[role::mask].data != nullptr ||
-                        c_[role::relative].data != nullptr || at_.limits.any();
+    const bool biased = operand_of(c_, role::bias).data != nullptr ||
+                        operand_of(c_, role::mask).data != nullptr ||
+                        operand_of(c_, role::relative).data != nullptr || at_.limits.any();
     if (soft_cap_ == 0)
       biased ? softmax_and_grad_of_rows<false, true>() : softmax_and_grad_of_rows<false, false>();
     else
@@ -442,11 +447,12 @@ class adjoint {
 
   template <bool Capped, bool Biased>
   void softmax_and_grad_of_rows() {
-    const bool one_bias_row = c_[role::bias].stride[loop_.query] == 0 &&
-                              c_[role::mask].stride[loop_.query] == 0 &&
-                              c_[role::relative].data == nullptr && !at_.limits.any();
-    const bool of_bias = is_requested(c_[role::bias_gradient]), drops = c_.drop.threshold != 0;
-    const bool of_relative = is_requested(c_[role::relative_gradient]);
+    const bool one_bias_row = operand_of(c_, role::bias).stride[loop_.query] == 0 &&
+                              operand_of(c_, role::mask).stride[loop_.query] == 0 &&
+                              operand_of(c_, role::relative).data == nullptr && !at_.limits.any();
+    const bool of_bias = is_requested(operand_of(c_, role::bias_gradient)),
+               drops = c_.attention.drop.threshold != 0;
+    const bool of_relative = is_requested(operand_of(c_, role::relative_gradient));
     alignas(64) std::uint32_t buffer[random_words_capacity(max_adjoint_keys)];
     for (std::ptrdiff_t first = 0; first < queries_.size(); first += tiles::rows) {
       const index_range strip = strip_of_queries(first);
@@ -467,11 +473,13 @@ class adjoint {
         const index_range visible = band_range_.keys({i, i + 1});
         const std::uint32_t* const words = drops ? draw_words(i, all, buffer) : nullptr;
         if (drops)
-          drop_elements(words, c_.drop.threshold, all.size(), r.score_gradients + all.begin);
+          drop_elements(words, c_.attention.drop.threshold, all.size(),
+                        r.score_gradients + all.begin);
         softmax_and_grad<Capped, Biased, true>(r, {all.begin, unmasked.begin}, visible);
         softmax_and_grad<Capped, Biased, false>(r, unmasked, visible);
         softmax_and_grad<Capped, Biased, true>(r, {unmasked.end, all.end}, visible);
-        if (drops) drop_elements(words, c_.drop.threshold, all.size(), r.scores + all.begin);
+        if (drops)
+          drop_elements(words, c_.attention.drop.threshold, all.size(), r.scores + all.begin);
         const float* const bias_grads = Capped ? before_cap_ : r.score_gradients;
         if (of_bias) bias_gradient_.add(i, bias_grads, all, visible);
         if (of_relative) relative_gradient_.add(i, bias_grads, all, visible);
@@ -481,10 +489,11 @@ class adjoint {
 
   // The random words of query i's weights for a range of keys.
   const std::uint32_t* draw_words(std::ptrdiff_t i, index_range keys, std::uint32_t* buffer) const {
-    const std::ptrdiff_t step = c_[role::element_ids].stride[loop_.key];
-    const std::ptrdiff_t first = at_.first_element_id +
-                                 (queries_.begin + i) * c_[role::element_ids].stride[loop_.query] +
-                                 (keys_.begin + keys.begin) * step;
+    const std::ptrdiff_t step = operand_of(c_, role::element_ids).stride[loop_.key];
+    const std::ptrdiff_t first =
+        at_.first_element_id +
+        (queries_.begin + i) * operand_of(c_, role::element_ids).stride[loop_.query] +
+        (keys_.begin + keys.begin) * step;
     return random_words(schedule_, static_cast<std::uint32_t>(first),
                         static_cast<std::uint32_t>(step), static_cast<std::size_t>(keys.size()),
                         buffer);
@@ -498,16 +507,17 @@ class adjoint {
                          std::ptrdiff_t stride) {
       add_elements(n, from, stride, bias_row_ + first);
     };
-    if (c_[role::bias].data != nullptr) dense(at_.bias).for_each_stride(i, {0, count}, add);
-    if (c_[role::relative].data != nullptr)
-      relative(at_.relative, c_[role::relative]).for_each_stride(i, {0, count}, add);
+    if (operand_of(c_, role::bias).data != nullptr)
+      dense(at_.bias).for_each_stride(i, {0, count}, add);
+    if (operand_of(c_, role::relative).data != nullptr)
+      relative(at_.relative, operand_of(c_, role::relative)).for_each_stride(i, {0, count}, add);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     if (at_.limits.any()) at_.limits.apply(queries_.begin + i, keys_, bias_row_, 1);
-    for (std::ptrdiff_t j = 0; c_[role::mask].data != nullptr && j < count; ++j)
+    for (std::ptrdiff_t j = 0; operand_of(c_, role::mask).data != nullptr && j < count; ++j)
       if (*at_.mask.at(queries_.begin + i, keys_.begin + j) == 0) bias_row_[j] = -infinity;
   }
 
-  const attention_call& c_;
+  const call& c_;
   const attention_loops loop_;
   const std::ptrdiff_t query_extent_, key_extent_, depth_, values_;
   const std::ptrdiff_t depth_vectors_, value_vectors_;
@@ -525,7 +535,7 @@ class adjoint {
   bias_gradient bias_gradient_, relative_gradient_;
 };
 
-void attention_adjoint(const attention_call& c) noexcept {
+void attention_adjoint(const call& c) noexcept {
   const attention_loops at(c.loops);
   const batch_loops shared = shared_loops(c);
   std::ptrdiff_t items = 1, terms = 1;
@@ -559,8 +569,7 @@ void attention_adjoint(const attention_call& c) noexcept {
 
 }  // namespace
 
-// HWY_EXPORT cannot take noexcept functions, but functions that return pointers to them.
-void (*AttentionAdjointOfTarget())(const attention_call&) noexcept {
+kernel_function attention_adjoint_of_target() {
   return &attention_adjoint;
 }
 
@@ -570,10 +579,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(AttentionAdjointOfTarget);
+HWY_EXPORT(attention_adjoint_of_target);
 
-void (*attention_adjoint_kernel() noexcept)(const attention_call&) noexcept {
-  return HWY_DYNAMIC_DISPATCH(AttentionAdjointOfTarget)();
+kernel_function attention_adjoint_kernel() noexcept {
+  return HWY_DYNAMIC_DISPATCH(attention_adjoint_of_target)();
 }
 
 }  // namespace weft::kernels

@@ -14,10 +14,10 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 // Whether run_decode can compute this: one query, and contiguous rows of query, key, value and
 // result.
-bool is_decode(const attention_call& c) noexcept;
+bool is_decode(const call& c) noexcept;
 
 // Returns false if a result is not finite, be it because of a masked-out key's value.
-bool run_decode(const attention_call& c) noexcept;
+bool run_decode(const call& c) noexcept;
 
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

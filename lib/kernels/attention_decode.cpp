@@ -9,8 +9,8 @@
 
 #include "kernels/attention_view.hpp"
 #include "kernels/bias_tile.hpp"
-#include "kernels/kernel_table.hpp"
 #include "weft/kernels/attention_scratch.hpp"
+#include "weft/kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention_decode.cpp"
@@ -58,14 +58,14 @@ struct decode_head {
 
 class decode_step {
  public:
-  explicit decode_step(const attention_call& c)
+  explicit decode_step(const call& c)
       : c_(c),
         loop_(c.loops),
         depth_(static_cast<std::size_t>(c.extent[loop_.depth])),
         width_(c.extent[loop_.value]),
-        scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)),
-        kept_scale_(kept_scale(c.drop.threshold)),
-        schedule_(c.random, c.drop.stream) {
+        scale_(static_cast<float>(c.scalar == 0 ? c.scale : c.scale / c.scalar)),
+        kept_scale_(kept_scale(c.attention.drop.threshold)),
+        schedule_(c.random, c.attention.drop.stream) {
     const attention_scratch offsets(c);
     const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
     const std::size_t row = round_up(static_cast<std::size_t>(width_), max_dot_lanes);
@@ -151,7 +151,7 @@ class decode_step {
     for (std::size_t h = 0; h < Rows; ++h) {
       finish_scores(heads[h].at, keys, scores_[h]);
       rescale[h] = online_softmax_update(heads[h], scores_[h], keys.size());
-      if (c_.drop.threshold != 0) drop_weights(heads[h].at, keys, scores_[h]);
+      if (c_.attention.drop.threshold != 0) drop_weights(heads[h].at, keys, scores_[h]);
     }
     const bool is_first = keys.begin == heads[0].visible.begin;
     float* to[Rows];
@@ -182,7 +182,7 @@ class decode_step {
 
   void finish_scores(const attention_view& at, const index_range& keys, float* scores) const {
     const std::ptrdiff_t count = keys.size();
-    if (c_.soft_cap != 0) cap_scores(scores, count, static_cast<float>(c_.soft_cap));
+    if (c_.scalar != 0) cap_scores(scores, count, static_cast<float>(c_.scalar));
     const auto add = [&](const bias_tile<const float>& bias) {
       bias.for_each_stride(
           0, {0, count},
@@ -192,7 +192,8 @@ class decode_step {
     };
     if (at.bias.data != nullptr) add({at.bias.at(0, keys.begin), 0, at.bias.column});
     if (at.relative != nullptr)
-      add(relative_bias_tile(c_, at.relative, c_[role::relative], at.band, 0, keys.begin));
+      add(relative_bias_tile(c_, at.relative, operand_of(c_, role::relative), at.band, 0,
+                             keys.begin));
     if (at.mask.data != nullptr)
       for (std::ptrdiff_t j = 0; j < count; ++j)
         if (*at.mask.at(0, keys.begin + j) == 0) scores[j] = -infinity;
@@ -265,13 +266,13 @@ class decode_step {
   }
 
   void drop_weights(const attention_view& at, const index_range& keys, float* scores) const {
-    const std::ptrdiff_t step = c_[role::element_ids].stride[loop_.key];
+    const std::ptrdiff_t step = operand_of(c_, role::element_ids).stride[loop_.key];
     const std::ptrdiff_t count = round_up(keys.size(), lanes());
     alignas(64) std::uint32_t buffer[random_words_capacity(key_block)];
     const std::uint32_t* const words =
         random_words(schedule_, static_cast<std::uint32_t>(at.first_element_id + keys.begin * step),
                      static_cast<std::uint32_t>(step), static_cast<std::size_t>(count), buffer);
-    drop_elements(words, c_.drop.threshold, count, scores);
+    drop_elements(words, c_.attention.drop.threshold, count, scores);
   }
 
   // to[h] = the sum over the keys of head h's weight, in scores_[h], times the value.
@@ -317,7 +318,7 @@ class decode_step {
     return hn::AllTrue(d, hn::Eq(nan_check, nan_check));
   }
 
-  const attention_call& c_;
+  const call& c_;
   const attention_loops loop_;
   const std::size_t depth_;
   const std::ptrdiff_t width_;
@@ -331,26 +332,28 @@ class decode_step {
 
 // How many batch indices from each multiple of it on share keys and values: the extent of the last
 // batch loop, if these have no stride in it.
-std::ptrdiff_t shared_heads(const attention_call& c) {
+std::ptrdiff_t shared_heads(const call& c) {
   const int last = attention_loops(c.loops).query - 1;
-  return last >= 0 && c[role::key].stride[last] == 0 && c[role::value].stride[last] == 0
+  return last >= 0 && operand_of(c, role::key).stride[last] == 0 &&
+                 operand_of(c, role::value).stride[last] == 0
              ? c.extent[last]
              : 1;
 }
 
 }  // namespace
 
-bool is_decode(const attention_call& c) noexcept {
+bool is_decode(const call& c) noexcept {
   const attention_loops loop(c.loops);
   const auto contiguous = [&](const operand& o, int l) {
     return o.stride[l] == 1 || c.extent[l] == 1;
   };
-  return c.extent[loop.query] == 1 && contiguous(c[role::query], loop.depth) &&
-         contiguous(c[role::key], loop.depth) && contiguous(c[role::value], loop.value) &&
-         contiguous(c[role::result], loop.value);
+  return c.extent[loop.query] == 1 && contiguous(operand_of(c, role::query), loop.depth) &&
+         contiguous(operand_of(c, role::key), loop.depth) &&
+         contiguous(operand_of(c, role::value), loop.value) &&
+         contiguous(operand_of(c, role::result), loop.value);
 }
 
-bool run_decode(const attention_call& c) noexcept {
+bool run_decode(const call& c) noexcept {
   decode_step step(c);
   const item_range items = range_of(batch_size(c), c.part);
   bool all_finite = true;

@@ -13,21 +13,21 @@ namespace weft::kernels {
 using batch_loops = unsigned;
 
 // Zeroes a gradient: all elements whose index in the loops of `fixed` is that of `at`.
-inline void clear(const attention_call& c, const slot& s, const operand& gradient,
-                  batch_loops fixed, const batch_index& at) {
-  call zeros;
+inline void clear(const call& c, const slot& s, const operand& gradient, batch_loops fixed,
+                  const batch_index& at) {
+  owning_call<> zeros;
   zeros.loops = c.loops;
   zeros.operands[0] = gradient;
   zeros.operands[0].data = static_cast<float*>(gradient.data) + at.offset(gradient);
   std::copy_n(c.extent, c.loops, zeros.extent);
-  if ((s.loops & over::distance) != 0) zeros.extent[attention_loops(c.loops).key] = c.distances;
+  if ((s.loops & over::distance) != 0)
+    zeros.extent[attention_loops(c.loops).key] = c.attention.distances;
   for (int l = 0; l < c.loops; ++l)
     if (gradient.stride[l] == 0 || (fixed >> l & 1u)) zeros.extent[l] = 1;
   zero(zeros);
 }
 // Zeroes the gradients for biases, to which every term of the sum is added.
-inline void clear_bias_gradients(const attention_call& c, batch_loops fixed,
-                                 const batch_index& at) {
+inline void clear_bias_gradients(const call& c, batch_loops fixed, const batch_index& at) {
   for_each_gradient(c, [&](const slot& s, const operand& gradient) {
     if (s.is == presence::optional) clear(c, s, gradient, fixed, at);
   });
@@ -35,7 +35,7 @@ inline void clear_bias_gradients(const attention_call& c, batch_loops fixed,
 
 // Partitions divide the loops that all gradients have; the other batch loops are inside, and summed
 // over.
-inline batch_loops shared_loops(const attention_call& c) {
+inline batch_loops shared_loops(const call& c) {
   batch_loops all = 0;
   for (int l = 0; l < attention_loops(c.loops).query; ++l) all |= 1u << l;
   for_each_gradient(c, [&](const slot&, const operand& o) {

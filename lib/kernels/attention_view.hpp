@@ -13,7 +13,7 @@
 namespace weft::kernels {
 
 // The number of batch indices: the product of the batch loops' extents.
-inline std::ptrdiff_t batch_size(const attention_call& c) {
+inline std::ptrdiff_t batch_size(const call& c) {
   std::ptrdiff_t size = 1;
   for (int l = 0; l < attention_loops(c.loops).query; ++l) size *= c.extent[l];
   return size;
@@ -25,7 +25,7 @@ struct batch_index {
   std::ptrdiff_t index[max_loops]{};
 
   batch_index() = default;
-  batch_index(const attention_call& c, std::ptrdiff_t n) : loops(attention_loops(c.loops).query) {
+  batch_index(const call& c, std::ptrdiff_t n) : loops(attention_loops(c.loops).query) {
     for (int l = loops - 1; l >= 0; --l) {
       index[l] = n % c.extent[l];
       n /= c.extent[l];
@@ -64,15 +64,16 @@ struct slice {
 class key_limits {
  public:
   key_limits() = default;
-  key_limits(const attention_call& c, const batch_index& batch) : more_(c.length_more) {
+  key_limits(const call& c, const batch_index& batch) : more_(c.attention.length_more) {
     const int query = attention_loops(c.loops).query;
     const auto set = [&](const operand& o, const std::int32_t*& first, std::ptrdiff_t& step) {
       if (o.data == nullptr) return;
       first = static_cast<const std::int32_t*>(o.data) + batch.offset(o);
       step = o.stride[query];
     };
-    set(c[role::begins], begin_, begin_step_);
-    if (c[role::lengths].stride[query] != 0) set(c[role::lengths], end_, end_step_);
+    set(operand_of(c, role::begins), begin_, begin_step_);
+    if (operand_of(c, role::lengths).stride[query] != 0)
+      set(operand_of(c, role::lengths), end_, end_step_);
   }
 
   bool any() const { return begin_ != nullptr || end_ != nullptr; }
@@ -131,30 +132,31 @@ struct attention_view {
   key_limits limits;        // of each query
 
   attention_view() = default;
-  attention_view(const attention_call& c, const batch_index& batch) {
+  attention_view(const call& c, const batch_index& batch) {
     const attention_loops loop(c.loops);
     const auto set_first = [&]<class T>(T*& to, const operand& o) {
       if (o.data != nullptr) to = static_cast<T*>(o.data) + batch.offset(o);
     };
-    query.set(c[role::query], batch, loop.query, loop.depth);
-    if (c[role::key].type == dtype::bfloat16)
-      narrow_key.set(c[role::key], batch, loop.key, loop.depth);
+    query.set(operand_of(c, role::query), batch, loop.query, loop.depth);
+    if (operand_of(c, role::key).type == dtype::bfloat16)
+      narrow_key.set(operand_of(c, role::key), batch, loop.key, loop.depth);
     else
-      key.set(c[role::key], batch, loop.key, loop.depth);
-    if (c[role::value].type == dtype::bfloat16)
-      narrow_value.set(c[role::value], batch, loop.key, loop.value);
+      key.set(operand_of(c, role::key), batch, loop.key, loop.depth);
+    if (operand_of(c, role::value).type == dtype::bfloat16)
+      narrow_value.set(operand_of(c, role::value), batch, loop.key, loop.value);
     else
-      value.set(c[role::value], batch, loop.key, loop.value);
-    mask.set(c[role::mask], batch, loop.query, loop.key);
-    bias.set(c[role::bias], batch, loop.query, loop.key);
-    set_first(relative, c[role::relative]);
-    sink.set(c[role::sink], batch, loop.query, loop.query);
-    result.set(c[role::result], batch, loop.query, loop.value);
-    statistics.set(c[role::statistics], batch, loop.query, loop.query);
-    first_element_id = batch.offset(c[role::element_ids]);
+      value.set(operand_of(c, role::value), batch, loop.key, loop.value);
+    mask.set(operand_of(c, role::mask), batch, loop.query, loop.key);
+    bias.set(operand_of(c, role::bias), batch, loop.query, loop.key);
+    set_first(relative, operand_of(c, role::relative));
+    sink.set(operand_of(c, role::sink), batch, loop.query, loop.query);
+    result.set(operand_of(c, role::result), batch, loop.query, loop.value);
+    statistics.set(operand_of(c, role::statistics), batch, loop.query, loop.query);
+    first_element_id = batch.offset(operand_of(c, role::element_ids));
     const std::int32_t *offset = nullptr, *length = nullptr;
-    set_first(offset, c[role::offset]);
-    if (c[role::lengths].stride[loop.query] == 0) set_first(length, c[role::lengths]);
+    set_first(offset, operand_of(c, role::offset));
+    if (operand_of(c, role::lengths).stride[loop.query] == 0)
+      set_first(length, operand_of(c, role::lengths));
     limits = key_limits(c, batch);
     band = band_at(c, offset);
     keys = keys_at(c, length);

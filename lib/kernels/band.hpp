@@ -71,8 +71,8 @@ class band_range {
 };
 
 // The call's band, moved by this element of its offset; null if it has no offset.
-inline band band_at(const attention_call& c, const std::int32_t* offset) {
-  band b = c.visible;
+inline band band_at(const call& c, const std::int32_t* offset) {
+  band b = c.attention.visible;
   // Where indices have 32 bits, an offset beyond all positions is as good as any other one.
   if (offset != nullptr)
     b.offset = static_cast<std::ptrdiff_t>(std::clamp<std::int64_t>(
@@ -81,12 +81,12 @@ inline band band_at(const attention_call& c, const std::int32_t* offset) {
 }
 // The number of keys that queries may see, by this element of the call's lengths; null if it has
 // none.
-inline std::ptrdiff_t keys_at(const attention_call& c, const std::int32_t* length) {
+inline std::ptrdiff_t keys_at(const call& c, const std::int32_t* length) {
   const std::ptrdiff_t keys = c.extent[attention_loops(c.loops).key];
-  if (c.visible.lowest > c.visible.highest) return 0;  // an empty band
+  if (c.attention.visible.lowest > c.attention.visible.highest) return 0;  // an empty band
   if (length == nullptr) return keys;
   return static_cast<std::ptrdiff_t>(
-      std::clamp<std::int64_t>(std::int64_t{*length} + c.length_more, 0, keys));
+      std::clamp<std::int64_t>(std::int64_t{*length} + c.attention.length_more, 0, keys));
 }
 
 }  // namespace weft::kernels

@@ -48,12 +48,16 @@ struct bias_tile {
 // The tile, from a query and a key on, of the call's relative bias or its gradient. `data` and `b`
 // are those of the same batch index.
 template <class T>
-bias_tile<T> relative_bias_tile(const attention_call& c, T* data, const operand& o, const band& b,
+bias_tile<T> relative_bias_tile(const call& c, T* data, const operand& o, const band& b,
                                 std::ptrdiff_t query, std::ptrdiff_t key) {
   const attention_loops at(c.loops);
   const std::ptrdiff_t row = o.stride[at.query];
-  return {data + query * row, row, o.stride[at.key], c.origin - b.offset + key - query, 1,
-          c.distances - 1};
+  return {data + query * row,
+          row,
+          o.stride[at.key],
+          c.attention.origin - b.offset + key - query,
+          1,
+          c.attention.distances - 1};
 }
 
 }  // namespace weft::kernels

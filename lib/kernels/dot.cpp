@@ -1,5 +1,4 @@
 // The contraction kernel: splits the result into cache blocks, panels and tiles, as BLIS does.
-#include "kernels/dot.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +11,7 @@
 #include "kernels/dot_loops.hpp"
 #include "kernels/operand_offsets.hpp"
 #include "weft/kernels/dot_blocking.hpp"
+#include "weft/kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dot.cpp"
@@ -508,10 +508,10 @@ void pack_dot(const call& c, std::byte* packed) noexcept {
 }  // namespace
 
 // Highway's dispatch tables do not take noexcept functions, but functions that return them.
-void (*DotOfTarget())(const call&) noexcept {
+kernel_function DotOfTarget() {
   return &dot;
 }
-void (*PackDotOfTarget())(const call&, std::byte*) noexcept {
+pack_function PackDotOfTarget() {
   return &pack_dot;
 }
 
@@ -524,10 +524,10 @@ namespace weft::kernels {
 HWY_EXPORT(DotOfTarget);
 HWY_EXPORT(PackDotOfTarget);
 
-void (*dot_kernel() noexcept)(const call&) noexcept {
+kernel_function dot_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(DotOfTarget)();
 }
-void (*pack_dot_kernel() noexcept)(const call&, std::byte*) noexcept {
+pack_function pack_dot_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(PackDotOfTarget)();
 }
 

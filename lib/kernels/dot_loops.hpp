@@ -107,8 +107,7 @@ struct tile_extent {
 
 // The tile that begins at column `first` of those before `end`. Tiles are consecutive, each but the
 // last of full vectors; they end where the inner loop does if its extent is a multiple of the
-// lanes. Four vectors make two tiles of two: with three and one, the single vector would do fewer
-// products for each element of the lhs.
+// lanes.
 HWY_INLINE tile_extent extent_of_tile(const loop_nest& columns, std::size_t first, std::size_t end,
                                       std::size_t lanes, std::size_t most_vectors) {
   const std::size_t in_one_run = run_within(columns, first, end - first);
@@ -116,7 +115,7 @@ HWY_INLINE tile_extent extent_of_tile(const loop_nest& columns, std::size_t firs
   const std::size_t remaining = aligned ? in_one_run : end - first;
   const std::size_t vectors = (remaining + lanes - 1) / lanes;
   tile_extent t{};
-  t.vectors = vectors == 4 ? 2 : std::min(vectors, most_vectors);
+  t.vectors = vectors_of_tile(vectors, most_vectors);
   t.count = std::min(t.vectors * lanes, remaining);
   t.in_one_run = t.count <= in_one_run;
   return t;

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "kernels/cast-inl.h"
-#include "kernels/kernel_table.hpp"
 #include "kernels/philox-inl.h"
 #include "kernels/row_driver.hpp"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/kernels.hpp"
 #include "weft/kernels/math-inl.h"
 #include "weft/kernels/vector_ops-inl.h"
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "kernels/gather_scatter.hpp"
-#include "kernels/kernel_table.hpp"
 #include "kernels/row-inl.h"
 #include "kernels/scatter_add.hpp"
 #include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {

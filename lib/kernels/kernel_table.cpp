@@ -1,6 +1,4 @@
-#include "kernels/kernel_table.hpp"
-#include "kernels/attention.hpp"
-#include "kernels/dot.hpp"
+#include "weft/kernels/kernels.hpp"
 
 namespace weft::kernels {
 
@@ -11,8 +9,6 @@ table dispatch() noexcept {
 #undef WEFT_KERNEL
   t.pack_dot = pack_dot_kernel();
   t.layout = layout_of_packed();
-  t.attention = attention_kernel();
-  t.attention_adjoint = attention_adjoint_kernel();
   t.sgd = sgd_kernel();
   t.adamw = adamw_kernel();
   t.sum_of_squares = sum_of_squares_kernel();

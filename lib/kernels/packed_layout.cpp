@@ -1,5 +1,5 @@
 // How the target that Highway has chosen lays out a packed rhs.
-#include "kernels/kernel_table.hpp"
+#include "weft/kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/packed_layout.cpp"

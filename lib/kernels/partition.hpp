@@ -28,7 +28,8 @@ inline int longest_result_loop(const call& c) {
 }
 
 // c restricted to its part's range of one loop, and no longer partitioned.
-inline call slice_loop(call c, int loop) {
+inline owning_call<> slice_loop(const call& whole, int loop) {
+  owning_call<> c(whole, whole.operands);
   const std::ptrdiff_t unit = unit_of(c, loop);
   const auto [first, last] = range_of(units_of(c, loop), c.part);
   const std::ptrdiff_t begin = std::min(first * unit, c.extent[loop]);

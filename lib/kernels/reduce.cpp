@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/kernel_table.hpp"
 #include "kernels/loop_nest.hpp"
 #include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/kernels.hpp"
 #include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/vec_array-inl.h"
 

@@ -4,9 +4,9 @@
 // After foreach_target.
 #include <cstddef>
 
-#include "kernels/kernel_table.hpp"
 #include "kernels/loop_nest.hpp"
 #include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {

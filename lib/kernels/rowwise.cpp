@@ -9,12 +9,12 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/kernel_table.hpp"
 #include "kernels/moments-inl.h"
 #include "kernels/row-inl.h"
 #include "kernels/row_driver.hpp"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/kernels.hpp"
 #include "weft/kernels/math-inl.h"
 #include "weft/kernels/vec_array-inl.h"
 

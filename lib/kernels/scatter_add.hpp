@@ -205,7 +205,7 @@ inline void scatter_add_many(const call& c, bool whole_rows, item_range rows,
 inline void scatter_add_to(const call& c, bool whole_rows, item_range rows,
                            const row_additions& add_row) {
   // The elements to clear: the loops along which the result moves, and the indexed axis.
-  call elements;
+  owning_call<> elements;
   elements.operands[0].data = static_cast<float*>(c.operands[0].data) + rows.begin * c.axis_stride;
   const auto add_loop = [&](std::ptrdiff_t extent, std::ptrdiff_t stride) {
     elements.extent[elements.loops] = extent;

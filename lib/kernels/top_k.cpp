@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "kernels/kernel_table.hpp"
 #include "kernels/loop_nest.hpp"
 #include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {

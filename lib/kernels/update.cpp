@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/kernel_table.hpp"
 #include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {
@@ -107,9 +107,6 @@ double sum_of_squares(const float* x, std::size_t n) noexcept {
 
 }  // namespace
 
-using sgd_function = void (*)(const sgd_step&) noexcept;
-using adamw_function = void (*)(const adamw_step&) noexcept;
-using sum_function = double (*)(const float*, std::size_t) noexcept;
 sgd_function sgd_of_target() {
   return &sgd;
 }
@@ -131,13 +128,13 @@ HWY_EXPORT(sgd_of_target);
 HWY_EXPORT(adamw_of_target);
 HWY_EXPORT(sum_of_squares_of_target);
 
-void (*sgd_kernel() noexcept)(const sgd_step&) noexcept {
+sgd_function sgd_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(sgd_of_target)();
 }
-void (*adamw_kernel() noexcept)(const adamw_step&) noexcept {
+adamw_function adamw_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(adamw_of_target)();
 }
-double (*sum_of_squares_kernel() noexcept)(const float*, std::size_t) noexcept {
+sum_function sum_of_squares_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(sum_of_squares_of_target)();
 }
 

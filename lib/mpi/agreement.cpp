@@ -34,7 +34,7 @@ class program_hash {
       add(op.drop);
     }
   }
-  void add(const attention_attributes& a) {
+  void add(const lowered_attention& a) {
     numbers(a.lowest, a.highest, a.length_more, a.distances, a.origin);
     add(a.drop);
   }
@@ -54,7 +54,7 @@ class program_hash {
     }
     for (const loop_ref& l : p_->loops) numbers(l.first, l.last, l.backwards);
     for (const instruction& s : p_->instructions) add(s);
-    for (const attention_attributes& a : p_->attentions) add(a);
+    for (const lowered_attention& a : p_->attentions) add(a);
     of_.add(std::string_view(reinterpret_cast<const char*>(p_->constants.begin()),
                              p_->constants.size()));
     return of_.value();

@@ -304,9 +304,14 @@ void engine::bind(std::span<const binding> arguments) {
     if (check.input >= 0)
       check_indices(check, arguments[static_cast<std::size_t>(check.input)], lengths);
   check_writes(arguments, lengths);
+  const bool same = lengths == lengths_;
   lengths_ = lengths;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     inputs_[i] = stage(p_->inputs[i], arguments[i]);
+  if (same)
+    bind_inputs();
+  else
+    bind_calls();
   if (const auto r = recorded()) r->bound(recording::now() - begin);
 }
 

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
+#include "run/step_list.hpp"
 #include "weft/lower/call.hpp"
 #include "weft/lower/fingerprint.hpp"
 #include "weft/run/error.hpp"
@@ -27,12 +29,21 @@ void engine::use::refuse_second_use() {
       "share weights: weft::module<model> second(weft::sharing(first))");
 }
 
+engine::engine(const program& p, memory m, generated_steps generated)
+    : p_(&p), memory_(m), generated_(generated), steps_(std::make_unique<step_list>()) {
+  describe_calls();
+  choose_functions();
+  compute_once();
+}
+
+engine::~engine() = default;
+
 void engine::compute_once() noexcept {
-  if (p_->once == 0) return;
+  if (p_->once == 0) return bind_calls();
   const detail::rounding_to_nearest mode;
   for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
-  const kernels::table kernels = kernels::dispatch();
-  for (int i = 0; i < p_->once; ++i) run(p_->instructions[i], kernels);
+  bind_calls();
+  for (int i = 0; i < p_->once; ++i) execute(i, 0, {}, 0);
   outside_in_all_runs_ = outside_;
 }
 
@@ -123,7 +134,7 @@ constexpr double least_run = 80;
 
 double engine::microseconds(const instruction& s) const noexcept {
   const auto extent = [&](int loop) { return static_cast<double>(length(s.extent[loop])); };
-  const bool attends = s.run == kernel::attention || s.run == kernel::attention_adjoint;
+  const bool attends = info(s.kind).in == op_class::attention;
   // An attention contracts over its last two loops, one after the other: they add, not multiply.
   double points = attends ? extent(s.loops - 2) + extent(s.loops - 1) : 1;
   for (int l = 0; l < (attends ? s.loops - 2 : s.loops); ++l) points *= extent(l);
@@ -139,7 +150,7 @@ bool engine::choose_partitions() noexcept {
     const bool repeats = loop != p_->loops.end() && i >= loop->first;
     const double whole = microseconds(p_->instructions[at]);
     parts_[at] = 1;
-    if (whole < 2 * least_part) continue;
+    if (whole < 2 * least_part || !(*steps_)[i].has_parts) continue;
     shared += whole * (repeats ? static_cast<double>(length(loop->length)) : 1);
     parts_[at] = static_cast<int>(std::min<double>(whole / least_part, team_->size()));
   }
@@ -151,84 +162,38 @@ std::byte* engine::scratch_of(int thread_index) const noexcept {
   return scratch_.get() + static_cast<std::size_t>(thread_index - 1) * p_->scratch_bytes;
 }
 
-void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-                  const kernels::partition& part, std::byte* scratch) const noexcept {
-  kernels::call c;
-  c.kind = s.kind;
-  c.loops = s.loops;
-  c.over = s.over;
-  for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
-  const operand_ref* const operands = operands_of(*p_, s);
-  for (int o = 0; o < s.operands; ++o) {
-    c.operands[o].data = address(operands[o], place);
-    c.operands[o].type = operands[o].type;
-    std::copy_n(operands[o].stride, s.loops, c.operands[o].stride);
-  }
-  c.scalar = s.scalar;
-  c.scale = s.scale;
-  c.epilogue = s.epilogue;
-  c.fused_ops = p_->fused_ops.begin() + s.first_fused;
-  c.fused_count = s.fused_count;
-  c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
-  c.axis_stride = s.axis_stride;
-  if (memory_.packed != nullptr && s.packed != not_packed) {
-    c.packed = memory_.packed + packed_size(s.packed, memory_.packed_as);
-    c.packed_as = memory_.packed_as;
-  }
-  c.random = random_;
-  c.scratch = scratch;
-  c.part = part;
-  if (s.check != 0 && part.index == 0) check_computed(s, place);
-  if (s.run == kernel::gather && operands[1].where == block::parameters &&
-      c.operands[1].data == nullptr)
-    return gather_packed(s, c, kernels);
-  if (s.run != kernel::length) return kernels.of(s.run)(c);
-  float product = 1;
-  for (int l = 0; l < s.loops; ++l) product *= static_cast<float>(c.extent[l]);
-  std::memcpy(c.operands[0].data, &product, sizeof product);
-}
-
 // A gather from a parameter that is kept only as a contraction has packed it.
-void engine::gather_packed(const instruction& s, kernels::call& c,
-                           const kernels::table& kernels) const noexcept {
-  const int by =
-      p_->parameters[static_cast<std::size_t>(operands_of(*p_, s)[1].leaf)].rows_packed_by;
+void engine::gather_packed(const instruction& s, kernels::call& c) const noexcept {
+  const operand_ref& table = operands_of(*p_, s)[1];
+  const int by = p_->parameters[static_cast<std::size_t>(table.leaf)].rows_packed_by;
   const instruction& dot = p_->instructions[by];
   c.packed = memory_.packed + packed_size(dot.packed, memory_.packed_as);
   c.packed_as = memory_.packed_as;
-  kernels::gather_packed(kernels.layout, c, call_at_bounds(*p_, dot));
+  kernels::gather_packed(kernels::layout_of_packed(), c, call_at_bounds(*p_, dot));
 }
 
-void engine::attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-                    const kernels::partition& part, std::byte* scratch) const noexcept {
-  const attention_attributes& a = p_->attentions[s.attention];
-  auto c = attention_call_of(s, a, operands_of(*p_, s),
-                             [&](kernels::operand& to, const operand_ref& from) {
-                               to.data = address(from, place);
-                               to.type = from.type;
-                               std::copy_n(from.stride, s.loops, to.stride);
-                             });
-  for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
-  c.random = random_;
-  c.scratch = scratch;
+void engine::execute_with(const step& step, int i, std::ptrdiff_t place,
+                          const kernels::partition& part, int thread_index) const noexcept {
+  const instruction& s = p_->instructions[i];
+  // Room for the operands of one iteration; zeroing it would take longer than small kernels.
+  alignas(kernels::operand)
+      std::byte room[attention_adjoint_slots.size() * sizeof(kernels::operand)];
+  kernels::call c = (step.needs & moves) == 0
+                        ? step.call
+                        : call_of(i, place, reinterpret_cast<kernels::operand*>(room));
+  c.scratch = scratch_of(thread_index);
   c.part = part;
-  if (s.run == kernel::attention)
-    kernels.attention(c);
-  else
-    kernels.attention_adjoint(c);
+  if ((step.needs & checks) != 0 && part.index == 0) check_computed(s, place);
+  if ((step.needs & gathers_packed) != 0) return gather_packed(s, c);
+  if (step.has_parts || part.index == 0) step.run(c);
 }
 
-void engine::execute(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-                     const kernels::partition& part, std::byte* scratch) const noexcept {
-  if (s.run == kernel::attention || s.run == kernel::attention_adjoint)
-    attend(s, place, kernels, part, scratch);
-  else
-    call(s, place, kernels, part, scratch);
-}
-
-void engine::run(const instruction& s, const kernels::table& kernels, std::ptrdiff_t place,
-                 const kernels::partition& part) const noexcept {
-  execute(s, place, kernels, part, scratch_of(0));
+void engine::execute(int i, std::ptrdiff_t place, const kernels::partition& part,
+                     int thread_index) const noexcept {
+  const step& s = (*steps_)[i];
+  // The call as it is: copying it takes as long as a small kernel's setup.
+  if (s.needs == 0 && part.count == 1 && thread_index == 0) return s.run(s.call);
+  execute_with(s, i, place, part, thread_index);
 }
 
 namespace {
@@ -256,38 +221,45 @@ struct watched {
 }  // namespace
 
 template <class Watch>
-void engine::run_serial(const kernels::table& kernels, Watch watch) const noexcept {
+void engine::run_serial(Watch watch) const noexcept {
   const detail::rounding_to_nearest mode;
-  const stages all(*p_, lengths_.data());
   watch.begin();
+  if (p_->loops.size() == 0) {
+    int i = p_->once;
+    // A pointer stays in a register over the calls; they could change what an index refers to.
+    const step* const all = steps_->of.data();
+    for (const step *s = all + i, *end = all + steps_->size(); s < end; ++s) {
+      if (s->needs == 0)
+        s->run(s->call);
+      else
+        execute_with(*s, i, 0, {}, 0);
+      watch.done(i++);
+    }
+    return;
+  }
+  const stages all(*p_, lengths_.data());
   for (int i = 0, n = all.count(); i < n; ++i) {
     const auto [step, place] = all[i];
-    execute(p_->instructions[step], place, kernels, {}, scratch_of(0));
+    execute(step, place, {}, 0);
     watch.done(step);
   }
 }
 
-void engine::run_serial(const kernels::table& kernels) const noexcept {
-  run_serial(kernels, unwatched());
-}
-
 template <class Watch>
-void engine::run_watched(const kernels::table& kernels, Watch watch) noexcept {
-  if (!team_ || !choose_partitions()) return run_serial(kernels, watch);
+void engine::run_watched(Watch watch) noexcept {
+  if (!team_ || !choose_partitions()) return run_serial(watch);
   const stages all(*p_, lengths_.data());
   team_->run(
       all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
       [&](int i, const kernels::partition& part, int thread_index) {
         if (i == 0) watch.begin();
         const auto [step, place] = all[i];
-        execute(p_->instructions[step], place, kernels, part, scratch_of(thread_index));
+        execute(step, place, part, thread_index);
       },
       [&](int i) { watch.done(all[i].step); });
 }
 
 void engine::record(const std::shared_ptr<recording>& r) {
-  if (generated_.run != nullptr)
-    throw error("profile: generated code is not timed; make a module or a trainer without it");
   if (!recording_.expired()) throw error("profile: there is one already");
   recording_ = r;
   if (team_) r->run_on(team_->threads());
@@ -306,19 +278,18 @@ void engine::run_on(const executor& threads) {
   team_ = std::move(t);
 }
 
-void engine::run(const kernels::table& kernels) noexcept {
+void engine::run() noexcept {
   const auto r = recorded();
-  if (!r) return run_watched(kernels, unwatched());
+  if (!r) return run_watched(unwatched());
   r->begin(lengths_.data());
-  run_watched(kernels, watched{r.get(), nullptr});
+  run_watched(watched{r.get(), nullptr});
   r->end();
 }
 
 void engine::run(const std::function<void(int)>& done) noexcept {
-  if (runs_generated_code()) return run();
   const auto r = recorded();
   if (r) r->begin(lengths_.data());
-  run_watched(kernels::dispatch(), watched{r.get(), &done});
+  run_watched(watched{r.get(), &done});
   if (r) r->end();
 }
 

@@ -29,17 +29,12 @@ std::size_t packed_parameter(const program& p, const instruction& s) {
 
 }  // namespace
 
-void engine::pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
-                  precision as) const noexcept {
-  pack(s, kernels, packed, as, scratch_of(0));
-}
-
-void engine::pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
-                  precision as, std::byte* scratch) const noexcept {
+void engine::pack(const instruction& s, std::byte* packed, precision as,
+                  std::byte* scratch) const noexcept {
   if (s.packed == not_packed) return;
   const auto* const values =
       reinterpret_cast<const float*>(memory_.parameters[packed_parameter(*p_, s)]);
-  pack_rows(s, kernels, values, all_rows, packed, as, scratch);
+  pack_rows(s, values, all_rows, packed, as, scratch);
 }
 
 template <class F>
@@ -51,19 +46,13 @@ void engine::on_threads(F f) const noexcept {
 }
 
 void engine::freeze(std::byte* packed, precision as) noexcept {
-  if (generated_.pack != nullptr && as == precision::float32) {
-    generated_.pack(*this, packed);
-  } else {
-    const kernels::table kernels = kernels::dispatch();
-    std::atomic<std::size_t> next = 0;
-    on_threads([&](std::byte* scratch) {
-      for (std::size_t i;
-           (i = next.fetch_add(1, std::memory_order_relaxed)) < p_->instructions.size();)
-        pack(p_->instructions[i], kernels, packed, as, scratch);
-    });
-  }
-  memory_.packed = packed;
-  memory_.packed_as = as;
+  std::atomic<std::size_t> next = 0;
+  on_threads([&](std::byte* scratch) {
+    for (std::size_t i;
+         (i = next.fetch_add(1, std::memory_order_relaxed)) < p_->instructions.size();)
+      pack(p_->instructions[i], packed, as, scratch);
+  });
+  adopt(packed, as);
 }
 
 namespace {
@@ -85,13 +74,12 @@ std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const p
 }  // namespace
 
 // Packs the rhs of an instruction from the parameter's values, or from those of some of its rows.
-void engine::pack_rows(const instruction& s, const kernels::table& kernels, const float* values,
-                       row_range rows, std::byte* packed, precision as,
-                       std::byte* scratch) const noexcept {
+void engine::pack_rows(const instruction& s, const float* values, row_range rows, std::byte* packed,
+                       precision as, std::byte* scratch) const noexcept {
   const detail::rounding_to_nearest mode;
   // Only the parameter's extents matter, and they are fixed; the others may be at their bounds.
-  kernels::call c = call_at_bounds(*p_, s);
-  kernels::operand& columns = c.operands[kernels::rhs_operand(c)];
+  auto c = call_at_bounds(*p_, s);
+  kernels::operand& columns = c.operands[s.rhs];
   // It is only read.
   columns.data = reinterpret_cast<std::byte*>(const_cast<float*>(values)) + rhs_of(*p_, s).offset;
   c.scratch = scratch;
@@ -104,12 +92,10 @@ void engine::pack_rows(const instruction& s, const kernels::table& kernels, cons
         c.extent[l] = static_cast<std::ptrdiff_t>(rows.count);
     begin += rows.first * row * bytes_of(as);
   }
-  kernels.pack_dot(c, packed + begin);
+  kernels::pack_dot_kernel()(c, packed + begin);
 }
 
 void engine::freeze(std::byte* packed, precision as, const parameter_reader& from) {
-  refuse_generated_code();
-  const kernels::table kernels = kernels::dispatch();
   // The contractions that pack each parameter.
   std::vector<std::vector<const instruction*>> packing(p_->parameters.size());
   for (const instruction& s : p_->instructions)
@@ -128,8 +114,7 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
       const aligned_bytes values = allocate(count * row * sizeof(float), pages::small);
       auto* const floats = reinterpret_cast<float*>(values.get());
       from.read(i, first * row, {floats, count * row});
-      pack_rows(s, kernels, floats, count == rows ? all_rows : row_range{first, count}, packed, as,
-                scratch);
+      pack_rows(s, floats, count == rows ? all_rows : row_range{first, count}, packed, as, scratch);
     }
   };
   std::atomic<std::size_t> next = 0;
@@ -139,7 +124,7 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
     for (std::size_t n; (n = next.fetch_add(1, std::memory_order_relaxed)) < order.size();) try {
         for (const instruction* const s : packing[order[n]])
           if (memory_.parameters[order[n]] != nullptr)
-            pack(*s, kernels, packed, as, scratch);
+            pack(*s, packed, as, scratch);
           else
             read_and_pack(order[n], *s, scratch);
       } catch (...) {
@@ -149,32 +134,17 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
       }
   });
   if (failed) std::rethrow_exception(failed);
-  memory_.packed = packed;
-  memory_.packed_as = as;
-}
-
-void engine::refuse_generated_code() const {
-  if (has_generated_code()) throw error("freeze: generated code reads the parameters themselves");
-}
-
-void engine::adopt(const std::byte* packed, precision as) {
-  refuse_generated_code();
-  memory_.packed = packed;
-  memory_.packed_as = as;
+  adopt(packed, as);
 }
 
 void engine::freeze(const engine& frozen) {
   if (frozen.memory_.packed == nullptr) throw error("freeze: the other module is not frozen");
-  // Generated code has a layout of its own.
-  if (frozen.generated_.pack != generated_.pack)
-    throw error("freeze: of the two modules, one runs generated code");
   if (frozen.p_ != p_ && detail::packing_of(*frozen.p_) != detail::packing_of(*p_))
     throw error(
         "freeze: the other module's model has other weights, or packs them otherwise; make this "
         "one "
         "from the file that they come from");
-  memory_.packed = frozen.memory_.packed;
-  memory_.packed_as = frozen.memory_.packed_as;
+  adopt(frozen.memory_.packed, frozen.memory_.packed_as);
 }
 
 namespace detail {
@@ -200,7 +170,7 @@ std::uint64_t packing_of(const program& tables) {
     if (s.packed != not_packed) packing.push_back(&s);
   std::ranges::sort(packing, {}, &instruction::packed);
   for (const auto* s : packing) {
-    const kernels::call c = call_at_bounds(tables, *s);
+    const auto c = call_at_bounds(tables, *s);
     const operand_ref& columns = rhs_of(tables, *s);
     h.add(static_cast<std::int64_t>(s->packed));
     h.add(columns.leaf);
@@ -215,7 +185,7 @@ void unpack(const program& tables, std::size_t i, std::size_t first, std::span<f
   std::ranges::fill(into, 0.0f);
   for (const instruction& s : tables.instructions) {
     if (s.packed == not_packed || packed_parameter(tables, s) != i) continue;
-    kernels::call c = call_at_bounds(tables, s);
+    auto c = call_at_bounds(tables, s);
     c.packed = packed.data() + packed_size(s.packed, as);
     c.packed_as = as;
     // The rhs may begin within the parameter.

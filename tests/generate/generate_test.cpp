@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(invariant_values_outlive_generated_runs) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(programs_with_loops_run_from_their_tables) {
+BOOST_AUTO_TEST_CASE(programs_with_loops_match_the_reference) {
   for (const std::size_t n : {0u, 1u, 4u}) {
     auto s = lengths<recurrent::Pos>(n);
     s.ranges["weight_hh_l0"] = {-0.2, 0.2};

@@ -371,13 +371,6 @@ BOOST_AUTO_TEST_CASE(a_module_has_one_profile_at_a_time_which_may_outlive_it) {
   BOOST_TEST(next.runs() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(generated_code_is_refused) {
-  weft::module<classes> net(weft::generated_code<weft::inference<classes>>{
-      {[](const weft::engine&) noexcept {}, [](const weft::engine&, std::byte*) noexcept {}}});
-  BOOST_TEST(thrown_by([&] { weft::profile p(net); }) ==
-             "profile: generated code is not timed; make a module or a trainer without it");
-}
-
 BOOST_AUTO_TEST_CASE(a_table_has_a_line_for_each_instruction_then_their_sum_and_the_rest) {
   weft::module<classes> net;
   const weft::profile p(net, {.peak = {.flops = 1e12, .bytes = 1e12}});

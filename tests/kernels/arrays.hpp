@@ -97,8 +97,8 @@ inline const operand& operand_of(const operand& a) {
 }
 // A call with its operands in their order, the result first; operand() is an absent one.
 template <class... Operands>
-call call_of(op kind, const extents& extent, Operands&&... operands) {
-  call c;
+owning_call<> call_of(op kind, const extents& extent, Operands&&... operands) {
+  owning_call<> c;
   c.kind = kind;
   c.loops = static_cast<int>(extent.size());
   std::copy(extent.begin(), extent.end(), c.extent);

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(hidden_keys_may_be_nan) {
     kernels.attention(c);
     for (const float x : r) BOOST_TEST(x == 1);
     c[role::mask] = {};
-    c.visible.highest = 0;
+    c.attention.visible.highest = 0;
     kernels.attention(c);
     for (std::size_t i = 0; i < n; ++i) BOOST_TEST((i < 20 ? r[i] == 1 : std::isnan(r[i])));
   });
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(keys_that_no_query_sees_are_not_read) {
   constexpr auto block = static_cast<std::ptrdiff_t>(attention_query_block);
   c[role::lengths] = {};
   c.extent[0] = c.extent[1] = 8 * block;
-  c.visible = {-100, 30, 0};
+  c.attention.visible = {-100, 30, 0};
   c.part = {0, 8};
   reads_no_more_keys_than(block + 30, c);
 }

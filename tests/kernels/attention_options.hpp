@@ -226,8 +226,8 @@ struct attention_operands {
     if (o.bias) call[role::bias] = bias.as_operand();
     if (o.relative) {
       call[role::relative] = relative.as_operand();
-      call.distances = o.distances;
-      call.origin = o.origin;
+      call.attention.distances = o.distances;
+      call.attention.origin = o.origin;
     }
     if (o.sink) call[role::sink] = sink.as_operand();
     if (!o.offset.empty()) call[role::offset] = offset.as_operand();
@@ -235,14 +235,14 @@ struct attention_operands {
     if (!o.lengths.empty()) call[role::lengths] = lengths.as_operand();
     if (o.rate > 0) {
       std::copy(ids.stride.begin(), ids.stride.end(), call[role::element_ids].stride);
-      call.drop = {0x89abcdef, weft::drop_threshold(o.rate)};
+      call.attention.drop = {0x89abcdef, weft::drop_threshold(o.rate)};
       call.random = {0x0123456789abcdef, 0xfedcba9876543210};
     }
     call[role::result] = result.as_operand();
     if (o.has_statistics) call[role::statistics] = statistics.as_operand();
     call.scale = 0.25;
-    call.soft_cap = o.soft_cap;
-    call.visible = o.seen;
+    call.scalar = o.soft_cap;
+    call.attention.visible = o.seen;
   }
   attention_operands(attention_operands&&) = default;
 

@@ -37,13 +37,13 @@ inline std::int64_t distance_of(const attention_call& c, const extents& index) {
   const double first = c[role::offset].data != nullptr ? get(c[role::offset], index) : 0;
   return std::clamp<std::int64_t>(std::int64_t{index[static_cast<std::size_t>(loop.key)]} -
                                       index[static_cast<std::size_t>(loop.query)] -
-                                      c.visible.offset - static_cast<std::int64_t>(first),
+                                      c.attention.visible.offset - static_cast<std::int64_t>(first),
                                   PTRDIFF_MIN, PTRDIFF_MAX);
 }
 // The index of the relative bias that is added for a query and a key.
 inline extents looked_up(const attention_call& c, extents index) {
-  index[index.size() - 3] = static_cast<std::ptrdiff_t>(
-      std::clamp<std::int64_t>(distance_of(c, index) + c.origin, 0, c.distances - 1));
+  index[index.size() - 3] = static_cast<std::ptrdiff_t>(std::clamp<std::int64_t>(
+      distance_of(c, index) + c.attention.origin, 0, c.attention.distances - 1));
   return index;
 }
 
@@ -69,16 +69,18 @@ struct score_row {
 
 inline score_row::score score_of(const attention_call& c, const extents& index) {
   score_row::score s;
-  if (c.drop.threshold > 0) {
+  if (c.attention.drop.threshold > 0) {
     const auto number = static_cast<std::uint32_t>(offset(c[role::element_ids], index));
-    const std::uint32_t word = random_word(c.random, c.drop.stream, number);
-    s.kept = is_dropped(word, c.drop.threshold) ? 0 : 1 / (1 - c.drop.threshold * 0x1p-24);
+    const std::uint32_t word = random_word(c.random, c.attention.drop.stream, number);
+    s.kept = is_dropped(word, c.attention.drop.threshold)
+                 ? 0
+                 : 1 / (1 - c.attention.drop.threshold * 0x1p-24);
   }
   const std::int64_t distance = distance_of(c, index);
   const double bias = c[role::bias].data != nullptr ? get(c[role::bias], index) : 0;
   const double relative =
       c[role::relative].data != nullptr ? get(c[role::relative], looked_up(c, index)) : 0;
-  s.hidden = distance < c.visible.lowest || distance > c.visible.highest ||
+  s.hidden = distance < c.attention.visible.lowest || distance > c.attention.visible.highest ||
              (c[role::begins].data != nullptr &&
               static_cast<double>(index[index.size() - 3]) < get(c[role::begins], index)) ||
              (c[role::lengths].data != nullptr &&
@@ -94,9 +96,9 @@ inline score_row::score score_of(const attention_call& c, const extents& index) 
     x += product;
     s.products += std::abs(product);
   }
-  if (c.soft_cap != 0) {
-    s.tanh = std::tanh(x / c.soft_cap);
-    x = c.soft_cap * s.tanh;
+  if (c.scalar != 0) {
+    s.tanh = std::tanh(x / c.scalar);
+    x = c.scalar * s.tanh;
   }
   s.magnitude = std::abs(x);
   for (const double more : {bias, relative}) {

@@ -24,7 +24,7 @@ std::string words(const Words&... all) {
 }
 
 // Runs a call in partitions, the last one first, each with scratch of exactly the size it needs.
-inline void run(kernel_function f, call c, int partitions = 1) {
+inline void run(kernel_function f, owning_call<> c, int partitions = 1) {
   for (int i = partitions - 1; i >= 0; --i) {
     const aligned scratch = scratch_for(c, scratch_bytes(c));
     c.part = part_of(i, partitions);
@@ -35,7 +35,7 @@ inline void run(kernel_function f, call c, int partitions = 1) {
 // Runs a call on every target, whole or in numbers of partitions, each time into a copy of
 // `result`, and compares that with what is expected.
 template <class T>
-void check(kernel k, call c, const array<T>& result, const expectation& expected,
+void check(kernel k, owning_call<> c, const array<T>& result, const expectation& expected,
            const std::string& what, std::initializer_list<int> partitions = {1}) {
   on_every_target([&](const table& kernels) {
     for (const int count : partitions) {
@@ -50,7 +50,7 @@ void check(kernel k, call c, const array<T>& result, const expectation& expected
 
 // On every target, a call gives the same bits in any number of partitions as in one.
 template <class T>
-void check_partitions(kernel k, call c, const array<T>& result, const std::string& what) {
+void check_partitions(kernel k, owning_call<> c, const array<T>& result, const std::string& what) {
   on_every_target([&](const table& kernels) {
     array<T> whole = result;
     c.operands[0].data = whole.as_operand().data;

@@ -9,7 +9,7 @@
 namespace {
 
 using namespace weft::kernels::products;
-using weft::kernels::call;
+using weft::kernels::owning_call;
 
 // The microkernel's tile: 8 rows of 3 vectors with 32 registers, 4 rows with 16.
 constexpr bool is_tile(std::size_t registers, std::size_t rows, std::size_t vectors) {
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(the_scratch_of_a_product_does_not_shrink_when_an_extent_gro
 
 BOOST_AUTO_TEST_CASE(the_scratch_size_of_a_product_is_a_constant_expression) {
   constexpr std::size_t bytes = [] {
-    call c;
+    owning_call<> c;
     c.kind = weft::op::dot;
     c.loops = 3;
     c.extent[0] = 64, c.extent[1] = 32, c.extent[2] = 16;

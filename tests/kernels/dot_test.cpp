@@ -1,5 +1,4 @@
 // The contraction kernel of every target that this machine runs, against a plain loop nest.
-#include "kernels/dot.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
@@ -18,7 +17,7 @@
 namespace {
 
 using namespace weft::kernels::products;
-using weft::kernels::aligned, weft::kernels::call;
+using weft::kernels::aligned, weft::kernels::owning_call;
 
 const std::ptrdiff_t lengths[]{0, 1, 3, 17, 100};
 
@@ -211,7 +210,7 @@ BOOST_AUTO_TEST_CASE(packed_bfloat16_weights_are_rounded_to_nearest_even) {
                                         {-0x1p-130f, -0x1p-130f}};
   for (const std::ptrdiff_t rows : {1, 9}) {
     for (const auto& [value, rounded] : cases) {
-      call c = call_of({"mn", "mk", "kn", {{'m', rows}, {'n', 2}, {'k', 1}}});
+      owning_call<> c = call_of({"mn", "mk", "kn", {{'m', rows}, {'n', 2}, {'k', 1}}});
       std::vector<float> ones(9, 1.0f), weights{value, value};
       const std::vector<float> expected(static_cast<std::size_t>(2 * rows), rounded);
       const aligned scratch = scratch_for(c, weft::kernels::dot_scratch_bytes(c));

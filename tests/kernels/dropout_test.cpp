@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(elements_are_dropped_by_the_random_word_of_their_id) {
           const fused_op fused_ops[]{
               {op::dropout, dtype::float32, {0, 1}, {0x89abcdef, weft::drop_threshold(rate)}}};
           array<std::int32_t> places(extent, numbered);
-          call c = call_of(op::dropout, extent, result, x, places);
+          owning_call<> c = call_of(op::dropout, extent, result, x, places);
           c.operands[2].data = nullptr;
           c.fused_ops = fused_ops;
           c.fused_count = 1;

@@ -40,7 +40,7 @@ void check(op kind, Fill fill = {}) {
         };
         const auto how = [&] { return mix == 0 ? to : layouts[k % 4]; };
         std::tuple<array<A>...> inputs{array<A>(extent, how(), without())...};
-        const call c = std::apply(
+        const owning_call<> c = std::apply(
             [&](auto&... a) {
               (fill(a, seed += 1000), ...);
               return call_of(kind, extent, result, a...);
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(the_result_may_alias_an_input) {
     fill(x, 1);
     fill(g, 2);
     const array<float> before = x;
-    const call c = call_of(op::subtract, extent, x, x, g);
+    const owning_call<> c = call_of(op::subtract, extent, x, x, g);
     on_every_target([&](const table& kernels) {
       x.memory = before.memory;
       kernels.elementwise(c);

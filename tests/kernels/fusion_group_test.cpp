@@ -7,7 +7,7 @@ using namespace weft::kernels;
 namespace {
 
 template <std::size_t Count>
-call fused(call c, const fused_op (&ops)[Count]) {
+owning_call<> fused(owning_call<> c, const fused_op (&ops)[Count]) {
   c.fused_ops = ops;
   c.fused_count = Count;
   return c;
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(fusion_groups_give_the_same_bits_as_separate_operations) {
         one(op::where, wanted, less, function, sum);
 
         array<float> result(extent, how, 0, true);
-        call c = fused(call_of(op::where, extent, result, x, y, z, n), ops);
+        owning_call<> c = fused(call_of(op::where, extent, result, x, y, z, n), ops);
         expectation expected(result), in_place(x);
         for_points(extent, [&](const extents& index) {
           const double v = get(wanted.as_operand(), index);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(fused_comparisons_follow_ieee_754_for_nan) {
       fill_specially(x, 1);
       fill_specially(y, 2);
       array<std::uint8_t> result(extent, how, 0, true);
-      const call c = fused(call_of(op::logical_or, extent, result, x, y), ops);
+      const owning_call<> c = fused(call_of(op::logical_or, extent, result, x, y), ops);
       expectation expected(result);
       for_points(extent, [&](const extents& index) {
         const double a = get(c.operands[1], index), b = get(c.operands[2], index);

@@ -40,8 +40,8 @@ array<T> table_of(const extents& extent, layout how, unsigned without, bool is_r
 
 // Results are exact, so every number of partitions must give the same bits.
 template <class T>
-void check_in_parts(kernel k, const call& c, const array<T>& result, const expectation& expected,
-                    const std::string& what) {
+void check_in_parts(kernel k, const owning_call<>& c, const array<T>& result,
+                    const expectation& expected, const std::string& what) {
   check(k, c, result, expected, what, {1, 2, 3, 7});
 }
 
@@ -75,7 +75,7 @@ void check_gather() {
           array<std::int32_t> indices(extent, layouts[seed % 4], index_without);
           fill(rows, seed);
           fill_indices(indices, seed);
-          call c = call_of(op::gather, extent, result, rows, indices);
+          owning_call<> c = call_of(op::gather, extent, result, rows, indices);
           c.axis_extent = axis_extent;
           c.axis_stride = axis_stride;
           expectation expected(result);
@@ -111,7 +111,7 @@ void check_write() {
           fill(rows, seed);
           fill_indices(places, seed);
           fill_indices(counts, seed + 1);
-          call c = call_of(op::update_rows, extent, buffer, rows, places);
+          owning_call<> c = call_of(op::update_rows, extent, buffer, rows, places);
           if (seed % 2) c.operands[3] = counts.as_operand();
           c.over = 1u << row;
           c.axis_extent = axis_extent;
@@ -138,7 +138,7 @@ void check_zero() {
   for (const extents& extent : shapes)
     for (const layout how : layouts) {
       array<T> result(extent, how, 0, true);
-      const call c = call_of(op::constant, extent, result);
+      const owning_call<> c = call_of(op::constant, extent, result);
       expectation expected(result);
       for_points(extent, [&](const extents& point) {
         expected.expect(result, offset(c.operands[0], point), 0);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(scatter_add_accumulates_in_the_order_of_the_loops) {
           array<std::int32_t> indices(extent, layouts[seed % 4], seed % 2 ? ~missing : 0u);
           fill(g, seed);
           fill_indices(indices, seed);
-          call c = call_of(op::scatter_add, extent, result, g, indices);
+          owning_call<> c = call_of(op::scatter_add, extent, result, g, indices);
           c.axis_extent = axis_extent;
           c.axis_stride = axis_stride;
           expectation expected(result);
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(top_k_gives_the_indices_of_the_greatest_elements) {
           array<std::int32_t> result(selected, how, 0, true);
           array<float> x(extent, layouts[seed % 4]);
           seed % 3 == 0 ? fill_specially(x, seed) : fill(x, seed);
-          call c = call_of(op::top_k, extent, result, x);
+          owning_call<> c = call_of(op::top_k, extent, result, x);
           c.over = 1u << along;
           c.axis_extent = count;
           c.axis_stride = std::exchange(c.operands[0].stride[along], 0);
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(positions_count_from_0) {
   for (const std::ptrdiff_t n : {0, 1, 3, 17, 100})
     for (const layout how : layouts) {
       array<std::int32_t> result({n}, how, 0, true);
-      const call c = call_of(op::positions, {n}, result);
+      const owning_call<> c = call_of(op::positions, {n}, result);
       expectation expected(result);
       for_points({n}, [&](const extents& point) {
         expected.expect(result, offset(c.operands[0], point), static_cast<double>(point[0]));

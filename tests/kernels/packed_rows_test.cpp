@@ -6,7 +6,6 @@
 
 #include "kernels/aligned.hpp"
 #include "kernels/arrays.hpp"
-#include "kernels/dot.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/targets.hpp"
 
@@ -16,8 +15,8 @@ using namespace weft::kernels;
 namespace {
 
 // x [m, k] times the rows of a table [n, k].
-call product(std::ptrdiff_t rows, std::ptrdiff_t depth) {
-  call c;
+owning_call<> product(std::ptrdiff_t rows, std::ptrdiff_t depth) {
+  owning_call<> c;
   c.kind = op::dot;
   c.loops = 3;
   const std::ptrdiff_t extent[]{1, rows, depth};
@@ -37,7 +36,7 @@ float rounded_to_bfloat16(float x) {
 void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, precision as) {
   std::vector<float> values(static_cast<std::size_t>(rows * depth));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i) + 1);
-  call dot = product(rows, depth);
+  owning_call<> dot = product(rows, depth);
   dot.operands[2].data = values.data();
   dot.packed_as = as;
   std::vector<float> x(static_cast<std::size_t>(depth));
@@ -50,7 +49,7 @@ void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, prec
   for (std::ptrdiff_t i = -1; i <= rows; ++i) indices.push_back(static_cast<std::int32_t>(i));
   const auto count = std::ssize(indices);
   std::vector<float> result(static_cast<std::size_t>(2 * count * depth), NAN);
-  call gather;
+  owning_call<> gather;
   gather.kind = op::gather;
   gather.loops = 3;
   const std::ptrdiff_t extent[]{2, count, depth};
@@ -105,7 +104,7 @@ std::uint64_t hash_of_packed(const table& kernels) {
   for (const auto as : {precision::float32, precision::bfloat16}) {
     std::vector<float> values(rows * depth);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) + 0.5f;
-    call dot = product(rows, depth);
+    owning_call<> dot = product(rows, depth);
     dot.operands[2].data = values.data();
     dot.packed_as = as;
     const aligned scratch(dot_scratch_bytes(dot)), packed(packed_bytes(dot, as));

@@ -10,7 +10,6 @@
 
 #include "kernels/arrays.hpp"
 #include "kernels/check.hpp"
-#include "kernels/dot.hpp"
 #include "reference/elementwise.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 
@@ -29,7 +28,7 @@ std::ptrdiff_t stride_of(const std::string& axes, char axis, const product& p) {
 
 // The exact number of elements that an operand spans, so that the address sanitizer catches any
 // access beyond it.
-std::size_t reach(const call& c, int operand) {
+std::size_t reach(const owning_call<>& c, int operand) {
   std::ptrdiff_t last = 0;
   for (int i = 0; i < c.loops; ++i) {
     if (c.extent[i] == 0) {
@@ -48,14 +47,15 @@ struct sums {
 };
 
 // The loops that the result has, or those that it has not.
-kernels::extents loops_of(const call& c, bool of_result) {
+kernels::extents loops_of(const owning_call<>& c, bool of_result) {
   kernels::extents extent(c.extent, c.extent + c.loops);
   for (std::size_t l = 0; l < extent.size(); ++l)
     if ((c.operands[0].stride[l] != 0) != of_result) extent[l] = 1;
   return extent;
 }
 
-sums sums_of(const call& c, const std::vector<float>& left, const std::vector<float>& right) {
+sums sums_of(const owning_call<>& c, const std::vector<float>& left,
+             const std::vector<float>& right) {
   const std::size_t size = reach(c, 0);
   sums s{std::vector(size, std::nan("")), std::vector(size, 0.0)};
   // The offsets of the terms of a sum, which are the same for each.
@@ -80,7 +80,7 @@ sums sums_of(const call& c, const std::vector<float>& left, const std::vector<fl
   return s;
 }
 
-std::ptrdiff_t depth_of(const call& c) {
+std::ptrdiff_t depth_of(const owning_call<>& c) {
   std::ptrdiff_t n = 1;
   for (const std::ptrdiff_t extent : loops_of(c, false)) n *= extent;
   return n;
@@ -103,7 +103,8 @@ std::vector<float> random_values(std::size_t n) {
 }
 
 // The sums with the addends, in the result's layout.
-sums before_activation(sums s, const call& c, const std::vector<std::vector<float>>& addends) {
+sums before_activation(sums s, const owning_call<>& c,
+                       const std::vector<std::vector<float>>& addends) {
   for_points(loops_of(c, true), [&](const kernels::extents& at) {
     const auto i = static_cast<std::size_t>(offset(c.operands[0], at));
     s.sum[i] *= c.scale;
@@ -119,7 +120,7 @@ sums before_activation(sums s, const call& c, const std::vector<std::vector<floa
 
 // What differs from f of the sums by more than they allow; products have a relative error
 // `rounded`.
-std::string differences(const std::vector<float>& result, const call& c, const sums& s,
+std::string differences(const std::vector<float>& result, const owning_call<>& c, const sums& s,
                         double rounded) {
   // Error of a sum of products in chains of K, each step rounded: Higham's gamma of K times the sum
   // of their magnitudes, with K u / (1 - K u) bounded by K epsilon as u is half of epsilon.
@@ -148,7 +149,7 @@ std::string differences(const std::vector<float>& result, const call& c, const s
 }
 
 // Runs the kernel in this number of partitions.
-std::vector<float> run(call c, int partitions, std::size_t size) {
+std::vector<float> run(owning_call<> c, int partitions, std::size_t size) {
   std::vector<float> result(size, untouched);
   c.operands[0].data = result.data();
   for (int i = 0; i < partitions; ++i) {
@@ -159,8 +160,8 @@ std::vector<float> run(call c, int partitions, std::size_t size) {
 }
 
 // Checks a call on the target that is dispatched to.
-void check_on_target(const call& c, const sums& s, double rounded, std::initializer_list<int> parts,
-                     const char* how) {
+void check_on_target(const owning_call<>& c, const sums& s, double rounded,
+                     std::initializer_list<int> parts, const char* how) {
   const std::vector<float> whole = run(c, 1, s.sum.size());
   const std::string wrong = differences(whole, c, s, rounded);
   BOOST_TEST(wrong == "", how << wrong);
@@ -172,7 +173,7 @@ void check_on_target(const call& c, const sums& s, double rounded, std::initiali
 
 void check_with(const epilogue& e, const product& p, std::vector<float>& left,
                 std::vector<float>& right, const sums& of_products) {
-  call c = call_of(p, e);
+  owning_call<> c = call_of(p, e);
   std::vector<std::vector<float>> addends;
   for (std::size_t j = 0; j < e.addends.size(); ++j) {
     addends.push_back(random_values(reach(c, 3 + static_cast<int>(j)) + j));
@@ -191,7 +192,7 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
       for (const auto& [as, rounded] :
            {std::pair{precision::float32, 0.0}, std::pair{precision::bfloat16, 0x1p-8},
             std::pair{precision::bfloat16_products, 0x1p-7 + 0x1p-16}}) {
-        call q = c;
+        owning_call<> q = c;
         q.packed_as = as;
         const aligned packed(packed_bytes(c, as));
         pack_dot_kernel()(q, packed.data());
@@ -206,8 +207,8 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
 
 }  // namespace
 
-call call_of(const product& p, const epilogue& e) {
-  call c;
+owning_call<> call_of(const product& p, const epilogue& e) {
+  owning_call<> c;
   c.kind = op::dot;
   for (const auto& [axis, length] : p.length) {
     const int i = c.loops++;
@@ -223,7 +224,7 @@ call call_of(const product& p, const epilogue& e) {
 }
 
 void check(const product& p, const std::vector<epilogue>& all) {
-  const call c = call_of(p);
+  const owning_call<> c = call_of(p);
   std::vector<float> left = random_values(reach(c, 1)), right = random_values(reach(c, 2));
   const sums of_products = sums_of(c, left, right);
   for (const epilogue& e : all) check_with(e, p, left, right, of_products);

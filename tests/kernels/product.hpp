@@ -27,7 +27,7 @@ struct epilogue {
   weft::op then = weft::op::copy;
 };
 
-call call_of(const product& p, const epilogue& e = {});
+owning_call<> call_of(const product& p, const epilogue& e = {});
 
 // Checks the kernel of every target that this machine runs, with each epilogue: whole, in
 // partitions, and with a packed operand of each precision.

@@ -7,9 +7,9 @@ using namespace weft::kernels;
 
 namespace {
 
-call call_over(unsigned over, op kind, const extents& extent, const operand& result,
-               const operand& input, const operand& factor = {}) {
-  call c = call_of(kind, extent, result, input, factor);
+owning_call<> call_over(unsigned over, op kind, const extents& extent, const operand& result,
+                        const operand& input, const operand& factor = {}) {
+  owning_call<> c = call_of(kind, extent, result, input, factor);
   c.over = over;
   return c;
 }
@@ -20,7 +20,8 @@ template <class T>
 void check(op kind, const extents& extent, unsigned over, layout to, array<T>& input,
            const operand& factor = {}) {
   array<T> result(extent, to, over, true);
-  const call c = call_over(over, kind, extent, result.as_operand(), input.as_operand(), factor);
+  const owning_call<> c =
+      call_over(over, kind, extent, result.as_operand(), input.as_operand(), factor);
   const bool is_float = std::is_same_v<T, float>, has_factor = factor.data != nullptr;
   const double least = is_float ? -double{infinity} : double(std::numeric_limits<T>::lowest());
   expectation expected(result);
@@ -143,7 +144,8 @@ BOOST_AUTO_TEST_CASE(gaps_between_strided_elements_do_not_affect_the_result) {
       }
       const operand input{memory.data(), dtype::float32, {next, apart}};
       for (const op kind : {op::sum, op::max}) {
-        const call c = call_over(2, kind, {rows, length}, {nullptr, dtype::float32, {1, 0}}, input);
+        const owning_call<> c =
+            call_over(2, kind, {rows, length}, {nullptr, dtype::float32, {1, 0}}, input);
         weft::kernels::check(kernel::reduce, c, result, kind == op::sum ? sums : maxima,
                              words(name_of(kind), " of ", length, ", ", apart, " apart"));
       }
@@ -162,8 +164,8 @@ BOOST_AUTO_TEST_CASE(long_sums_keep_their_accuracy) {
   for (const auto& [extent, stride] :
        {way{{1 << 20}, 1}, way{{1 << 19, 2}, 2}, way{{1 << 19}, 2}, way{{1 << 18}, 4}}) {
     float result[2];
-    const call c = call_over(1, op::sum, extent, {result, dtype::float32, {0, 1}},
-                             {terms.data(), dtype::float32, {stride, 1}});
+    const owning_call<> c = call_over(1, op::sum, extent, {result, dtype::float32, {0, 1}},
+                                      {terms.data(), dtype::float32, {stride, 1}});
     const double want = expected / static_cast<double>(stride);
     on_every_target([&](const table& kernels) {
       kernels.reduce(c);

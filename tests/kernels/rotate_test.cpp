@@ -22,8 +22,8 @@ struct rotation {
     o.stride[over] *= of.next;
     return o;
   }
-  call with(op kind, std::ptrdiff_t length) const {
-    call c = call_of(kind, pairs);
+  owning_call<> with(op kind, std::ptrdiff_t length) const {
+    owning_call<> c = call_of(kind, pairs);
     c.over = 1u << over;
     c.axis_extent = length;
     c.axis_stride = of.partner;
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(pairs_are_rotated_and_the_rest_of_a_row_is_copied) {
     array<float> cosine(r.pairs, layouts[seed / 4 % 4], seed % 3 == 0 ? ~(1u << r.over) : 0u);
     array<float> sine(r.pairs, seed % 5 == 0 ? layout::spaced : how);
     fill(x, seed), fill(cosine, seed + 1), fill(sine, seed + 2);
-    call c = r.with(op::rotate, whole[r.over]);
+    owning_call<> c = r.with(op::rotate, whole[r.over]);
     c.operands[0] = r.in_pairs(result.as_operand());
     c.operands[1] = r.in_pairs(x.as_operand());
     c.operands[2] = cosine.as_operand();
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(adjoints_give_the_gradients_of_cosines_and_sines) {
     array<float> result(r.pairs, how, 0, true), x(whole, layouts[seed % 4]);
     array<float> g(whole, layouts[seed / 4 % 4]);
     fill(x, seed), fill(g, seed + 1);
-    call c = r.with(op::rotate_adjoint, whole[r.over]);
+    owning_call<> c = r.with(op::rotate_adjoint, whole[r.over]);
     c.operands[0] = result.as_operand();
     c.operands[1] = r.in_pairs(x.as_operand());
     c.operands[2] = r.in_pairs(g.as_operand());

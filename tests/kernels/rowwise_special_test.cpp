@@ -14,7 +14,7 @@ void check_rows(op kind, std::ptrdiff_t rows, std::ptrdiff_t n, bool side_by_sid
   const extents extent{rows, n};
   const layout how = side_by_side ? layout::permuted : layout::contiguous;
   array<float> from(extent, how), to(extent, how, 0, true);
-  call c = call_of(kind, extent, to, from);
+  owning_call<> c = call_of(kind, extent, to, from);
   c.over = 2;
   expectation expected(to);
   for_points(extent, [&](const extents& at) {
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(normalize_does_not_lose_accuracy_where_a_few_elements_are_f
   for (std::size_t i = 0; i < n; ++i) x[i] = i % 2 ? 1.1f : -1.3f;
   for (const std::size_t i : {std::size_t{0}, (n - 1) / 3, n - 1 - (n - 1) / 3, n - 1})
     x[i] = 1000.3f;
-  call c = call_of(op::normalize, {n}, y, x);
+  owning_call<> c = call_of(op::normalize, {n}, y, x);
   c.over = 1;
   double mean = 0, variance = 0;
   for (const double v : x) mean += v / n;

@@ -113,8 +113,8 @@ void fill_for(op kind, array<float>& a, unsigned seed) {
   }
 }
 
-call call_over(unsigned over, op kind, const extents& extent) {
-  call c = call_of(kind, extent);
+owning_call<> call_over(unsigned over, op kind, const extents& extent) {
+  owning_call<> c = call_of(kind, extent);
   c.over = over;
   if (is_normalization(kind) || is_adjoint_of_normalization(kind)) c.scalar = 1e-3;
   return c;
@@ -131,7 +131,7 @@ void check(op kind, unsigned given, const extents& extent, unsigned over, unsign
   array<std::int32_t> indices(extent, how(), by_index ? over : ~0u);
   fill(mask, ++seed);
   fill(indices, ++seed);  // many out of range, on both sides
-  call c = call_over(over, kind, extent);
+  owning_call<> c = call_over(over, kind, extent);
   c.operands[0] = result.as_operand();
   if (kind == op::softmax) c.scale = std::array{1.0, -0.5, 0.25}[mix % 3];
   std::vector<array<float>> floats;
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(partitions_give_the_same_bits_as_the_whole_call) {
           array<float> result(extent, layout::contiguous), x(extent, how), g(extent, how);
           fill_for(kind, x, 1);
           fill(g, 2);
-          call c = call_over(over, kind, extent);
+          owning_call<> c = call_over(over, kind, extent);
           c.operands[0] = result.as_operand();
           c.operands[1] = x.as_operand();
           if (least_operands(kind) > 1) c.operands[2] = g.as_operand();
@@ -239,11 +239,11 @@ BOOST_AUTO_TEST_CASE(normalization_adjoints_return_partial_sums_of_row_blocks) {
     const std::ptrdiff_t blocks = (rows + block - 1) / block + 1;  // the last has no rows
     constexpr std::ptrdiff_t apart = 3;
     array<float> result({rows * n + apart + 2 * blocks * n}, layout::contiguous, 0, true);
-    call c = call_over(2, adjoint_of_normalization(kind), extent);
+    owning_call<> c = call_over(2, adjoint_of_normalization(kind), extent);
     c.operands[1] = x.as_operand();
     c.operands[2] = g.as_operand();
     c.operands[3] = gain.as_operand();
-    call normal = c;
+    owning_call<> normal = c;
     normal.kind = kind;
 
     expectation expected(result);
@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(the_result_may_alias_any_operand_that_is_read_before_it_is_
     for (unsigned o = 0; o < floats.size(); ++o) fill_for(o == 1 ? kind : op::copy, floats[o], o);
     array<std::uint8_t> mask(extent, how);
     fill(mask, 7);
-    call c = call_over(2, kind, extent);
+    owning_call<> c = call_over(2, kind, extent);
     for (int o = 1; o <= operands; ++o)
       c.operands[o] = role_of(kind, o) == operand_role::mask
                           ? mask.as_operand()
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(the_result_may_alias_any_operand_that_is_read_before_it_is_
 
 BOOST_AUTO_TEST_CASE(scratch_size_grows_with_extents_and_is_a_constant_expression) {
   constexpr auto bytes_of = [](op kind, std::ptrdiff_t n, unsigned over) {
-    call c;
+    owning_call<> c;
     c.kind = kind;
     c.loops = 2;
     c.extent[0] = 3;

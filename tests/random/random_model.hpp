@@ -24,7 +24,7 @@ class random_model {
   // any layout, with packed parameters, and with memory that the plan calls free filled with NaN.
   template <class Model, fixed_string... Results>
   void check_module(generated_code<inference<Model, Results...>> code = {}) {
-    trial(source_of<inference<Model, Results...>>(), inference_, code.code);
+    trial(source_of<inference<Model, Results...>>(), inference_, code.made);
   }
   // The same with dropout active.
   template <class Model, fixed_string... Results>
@@ -34,7 +34,7 @@ class random_model {
   // The same for the program with gradients.
   template <class Model, fixed_string Loss>
   void check_trainer(generated_code<training<Model, Loss>> code = {}) {
-    trial(source_of<training<Model, Loss>>(), sampling_, code.code);
+    trial(source_of<training<Model, Loss>>(), sampling_, code.made);
   }
 
  private:

@@ -16,7 +16,7 @@ static_assert(are_zeros<weft::layout>);
 static_assert(are_zeros<weft::instruction, weft::input_ref, weft::parameter_ref, weft::state_ref,
                         weft::bounds_check, weft::result_ref, weft::length_ref,
                         weft::length_rule_ref, weft::min_length, weft::shift_ref, weft::loop_ref,
-                        weft::attention_attributes, weft::operand_ref, weft::kernels::fused_op>);
+                        weft::lowered_attention, weft::operand_ref, weft::kernels::fused_op>);
 
 // g++ 12 took their tables for one type, since these have the same counts but for the zeros.
 struct Some : weft::axis<3> {};

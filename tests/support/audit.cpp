@@ -9,15 +9,14 @@ namespace weft::testing {
 
 namespace {
 
-void run_in_parts(const engine& e, const instruction& s, std::ptrdiff_t place,
-                  const kernels::table& kernels, int parts) {
+void run_in_parts(const engine& e, int at, std::ptrdiff_t place, int parts) {
   // The last partition first: no partition may depend on another one.
-  for (int i = parts; i-- > 0;) e.run(s, kernels, place, kernels::partition(i, parts));
+  for (int i = parts; i-- > 0;) e.run(at, place, kernels::partition(i, parts));
 }
 
 }  // namespace
 
-auditor::auditor(const graph& g, const run_time_program& p)
+auditor::auditor(const graph& g, const program& p)
     : g_(g), p_(p), plan_(new memory_plan(plan(g))), ranges_(g, *plan_) {
   for (int i = 0; i < g.count; ++i)
     if (owns(i)) extra_ = std::max(extra_, align(bytes_at(i)));
@@ -38,7 +37,7 @@ std::size_t auditor::bytes_at(int root) const {
 // operands.
 bool auditor::is_in_place(const instruction& s) const {
   if (s.run != kernel::elementwise && s.run != kernel::rowwise) return false;
-  const operand_ref* const operands = operands_of(p_.program, s);
+  const operand_ref* const operands = operands_of(p_, s);
   if (operands->where != block::workspace) return false;
   for (int o = 1; o < s.operands; ++o)
     if (operands[o].where == block::workspace && operands[o].offset == operands->offset)
@@ -46,25 +45,22 @@ bool auditor::is_in_place(const instruction& s) const {
   return false;
 }
 
-bool auditor::differs_in_memory_of_its_own(const engine& e, const instruction& s,
-                                           std::ptrdiff_t place, const kernels::table& kernels,
+bool auditor::differs_in_memory_of_its_own(const engine& e, int i, std::ptrdiff_t place,
                                            int parts) const {
-  const operand_ref& result = *operands_of(p_.program, s);
-  instruction apart = s;
-  apart.first_operand = static_cast<int>(p_.program.operands.size());
-  std::copy_n(&result, s.operands, p_.spare_operands());
-  operand_ref& own = *p_.spare_operands();
-  own.offset = p_.program.workspace_bytes;
-  own.shift_count = 0;
-  e.run(apart, kernels, place);
-  run_in_parts(e, s, place, kernels, parts);
+  const instruction& s = p_.instructions[i];
+  const operand_ref& result = *operands_of(p_, s);
+  kernels::operand operands[kernels::max_operands];
+  const kernels::call apart = e.call_of(i, place, operands);
+  auto* const own = e.blocks().workspace + p_.workspace_bytes;
+  operands[0].data = own;
+  kernels::dispatch().of(s.run)(apart);
+  run_in_parts(e, i, place, parts);
   const auto size = static_cast<std::size_t>(bytes(result.type));
   bool differs = false;
   const auto loop = [&](auto& self, int l, std::ptrdiff_t at) -> void {
     if (l == s.loops) {
       const auto offset = at * static_cast<std::ptrdiff_t>(size);
-      differs = differs || std::memcmp(e.address(result, place) + offset,
-                                       e.address(own, place) + offset, size) != 0;
+      differs = differs || std::memcmp(e.address(result, place) + offset, own + offset, size) != 0;
       return;
     }
     for (std::size_t i = 0; i < e.length(s.extent[l]); ++i)
@@ -95,27 +91,27 @@ void auditor::spoil_before(int node, std::vector<char>& spoiled, std::byte* work
   }
 }
 
-int auditor::run(const engine& e, const kernels::table& kernels, int parts) const {
-  const program& p = p_.program;
+int auditor::run(const engine& e, int parts) const {
   std::array<std::size_t, max_lengths> lengths{};
-  for (std::size_t i = 0; i < p.lengths.size(); ++i)
-    lengths[i] = e.length({p.lengths[i].most, static_cast<std::int16_t>(i + 1)});
+  for (std::size_t i = 0; i < p_.lengths.size(); ++i)
+    lengths[i] = e.length({p_.lengths[i].most, static_cast<std::int16_t>(i + 1)});
   std::byte* const workspace = e.blocks().workspace;
   std::vector<char> spoiled(static_cast<std::size_t>(g_.count));
-  const stages all(p, lengths.data());
+  const stages all(p_, lengths.data());
   int differ = 0;
   for (int i = 0, n = all.count(); i < n; ++i) {
     const auto [at, place] = all[i];
-    const instruction& s = p.instructions[static_cast<std::size_t>(at)];
+    const instruction& s = p_.instructions[static_cast<std::size_t>(at)];
     // What a scan's body reads is needed until the last step of the scan. Carries are initialised,
     // and gradients cleared, before the instruction of their node.
-    bool early = g_.nodes[s.node].kind == op::carry || operands_of(p, s)->where == block::gradients;
-    for (const loop_ref& l : p.loops) early = early || (at >= l.first && at < l.last);
+    bool early =
+        g_.nodes[s.node].kind == op::carry || operands_of(p_, s)->where == block::gradients;
+    for (const loop_ref& l : p_.loops) early = early || (at >= l.first && at < l.last);
     if (!early) spoil_before(s.node, spoiled, workspace);
     if (is_in_place(s))
-      differ += differs_in_memory_of_its_own(e, s, place, kernels, parts);
+      differ += differs_in_memory_of_its_own(e, at, place, parts);
     else
-      run_in_parts(e, s, place, kernels, parts);
+      run_in_parts(e, at, place, parts);
   }
   return differ;
 }

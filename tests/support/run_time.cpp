@@ -77,8 +77,8 @@ array_view<std::string_view> names_of(const run_time_source& s) {
   return {s.results.data(), s.results.size()};
 }
 
-std::unique_ptr<program_builder> draft_of(const graph& g) {
-  std::unique_ptr<program_builder> draft;
+std::unique_ptr<const program_builder> draft_of(const graph& g) {
+  std::unique_ptr<const program_builder> draft;
   on_a_large_stack([&] { draft.reset(new program_builder(weft::detail::build_program(g))); });
   return draft;
 }
@@ -122,7 +122,21 @@ std::unique_ptr<const graph> compiled_graph(const run_time_source& s) {
   return g;
 }
 
+namespace {
+
+// With all kernels: which ones it runs is not known while compiling.
+program with_kernels(program p) {
+#define WEFT_KERNEL(name) &kernels::name##_kernel,
+  static constexpr kernels::kernel_entry all[]{WEFT_KERNELS(WEFT_KERNEL)};
+#undef WEFT_KERNEL
+  p.kernels = all;
+  return p;
+}
+
+}  // namespace
+
 run_time_program::run_time_program(const graph& g)
-    : draft_(draft_of(g)), program(weft::detail::program_of(*draft_, draft_->count)) {}
+    : draft_(draft_of(g)),
+      program(with_kernels(weft::detail::program_of(*draft_, draft_->count))) {}
 
 }  // namespace weft::testing

@@ -69,11 +69,9 @@ class run_time_program {
   explicit run_time_program(const graph& g);
   // Why there is no program.
   model_fault fault() const { return draft_->count.fault; }
-  // Room for the operands of one more instruction, after the program's.
-  operand_ref* spare_operands() const { return draft_->operands + draft_->count.operands; }
 
  private:
-  std::unique_ptr<program_builder> draft_;
+  std::unique_ptr<const program_builder> draft_;
 
  public:
   const weft::program program;

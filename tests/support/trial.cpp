@@ -181,7 +181,7 @@ expectation::expectation(const graph& g, const settings& s)
   }
 }
 
-void expectation::check(const program& p, program_code generated) const {
+void expectation::check(const program& p, made_steps generated) const {
   const auto outputs = run(p, generated, arrangement::dense, true);
   for (auto how : {arrangement::padded, arrangement::permuted})
     BOOST_TEST((run(p, generated, how, false) == outputs), "other strides give other bits");
@@ -261,7 +261,7 @@ void expectation::fill(const settings& s) {
 }
 
 // The values of the results, then of the states, then of the gradients.
-std::vector<std::vector<double>> expectation::run(const program& p, program_code generated,
+std::vector<std::vector<double>> expectation::run(const program& p, made_steps generated,
                                                   arrangement how, bool compare, bool frozen,
                                                   const auditor* audit, int parts) const {
   BOOST_TEST(std::size(p.inputs) == static_cast<std::size_t>(g_.input_count),
@@ -294,7 +294,8 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
   const auto gradients = poisoned(p.gradient_bytes);
   const auto workspace = poisoned(p.workspace_bytes + (audit ? audit->extra_bytes() : 0));
   const auto packed = poisoned(p.packed_bytes);
-  engine e(p, {addresses.data(), gradients.get(), workspace.get()}, generated);
+  engine e(p, {addresses.data(), gradients.get(), workspace.get()},
+           generated ? generated() : generated_steps{});
   e.draw_from(given_.random);
   if (frozen) e.freeze(packed.get(), precision::float32);
   const auto put_states = [&] {
@@ -312,8 +313,7 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
     put_states();
   }
   if (audit)
-    BOOST_TEST(audit->run(e, kernels::dispatch(), parts) == 0,
-               "steps that give something else in memory of their own");
+    BOOST_TEST(audit->run(e, parts) == 0, "steps that give something else in memory of their own");
   else
     e.run();
   // Results must not alias arguments or parameters, which may change before results are read.
@@ -409,12 +409,12 @@ void expectation::check_gradient(const std::string& name, const std::vector<doub
           reference::at_bound(inside, axes, of_).data);
 }
 
-void trial(const run_time_source& of, const settings& s, program_code generated) {
+void trial(const run_time_source& of, const settings& s, made_steps generated) {
   const auto g = plain_graph(of);
   const auto optimized = compiled_graph(of);
   const run_time_program lowered(*optimized);
   const expectation expected(*g, s);
-  const auditor audit(*optimized, lowered);
+  const auditor audit(*optimized, lowered.program);
   const auto check = [&](const auto&...) {
     expected.check(lowered.program, generated);
     expected.check_plan(lowered.program, audit);

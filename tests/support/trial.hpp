@@ -16,6 +16,9 @@
 
 namespace weft::testing {
 
+// What makes generated steps for the best SIMD target; or null.
+using made_steps = generated_steps (*)() noexcept;
+
 // Settings of a trial: the lengths of bounded axes and, by name, the ranges of inputs and
 // parameters, or their values. By default floats come from [-1, 1), indices from the axis that they
 // index, other integers from [-20, 20). States are as inputs.
@@ -58,7 +61,7 @@ class expectation {
 
   // Runs the program, by generated code if that is given, and compares each result and each
   // gradient; runs it again with other strides of the inputs and with packed parameters.
-  void check(const program& p, program_code generated = {}) const;
+  void check(const program& p, made_steps generated = {}) const;
   // Runs the program instruction by instruction, and compares results, gradients and states: no
   // instruction reads what the memory plan says is free, nor what it has overwritten itself.
   void check_plan(const program& p, const auditor& a) const;
@@ -71,7 +74,7 @@ class expectation {
  private:
   std::vector<double> bounds_of_roundings() const;
   void fill(const settings& s);
-  std::vector<std::vector<double>> run(const program& p, program_code generated, arrangement how,
+  std::vector<std::vector<double>> run(const program& p, made_steps generated, arrangement how,
                                        bool compare, bool frozen = false,
                                        const auditor* audit = nullptr, int parts = 1) const;
   const node& input_node(std::string_view name) const;
@@ -92,10 +95,10 @@ class expectation {
 // Runs what Unit lowers to, weft::inference<Model, ...>, weft::sampling<Model, ...> or
 // weft::training<Model, "loss">, on every SIMD target unless the settings say otherwise; as
 // generated code, where that is given.
-void trial(const run_time_source& of, const settings& s, program_code generated);
+void trial(const run_time_source& of, const settings& s, made_steps generated);
 template <class Unit>
 void trial(const settings& s = {}, generated_code<Unit> code = {}) {
-  trial(source_of<Unit>(), s, code.code);
+  trial(source_of<Unit>(), s, code.made);
 }
 
 }  // namespace weft::testing

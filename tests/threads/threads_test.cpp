@@ -96,9 +96,10 @@ bits gradients(const weft::kernels::table& kernels, const weft::executor& thread
   const auto block = weft::allocate(p.gradient_bytes);
   const auto workspace = weft::allocate(p.workspace_bytes);
   weft::engine e(p, {parameters.addresses(), block.get(), workspace.get()});
+  e.use_kernels(kernels);
   e.run_on(threads);
   e.bind(weft::bindings<source>(p, args...));
-  e.run(kernels);
+  e.run();
   bits all =
       bits_of({reinterpret_cast<const float*>(block.get()), p.gradient_bytes / sizeof(float)});
   all.push_back(bits_of({reinterpret_cast<const float*>(e.address(p.results[0].at)), 1})[0]);

@@ -40,7 +40,7 @@ struct attention_block {
                                       .lhs_row = P.key_row,
                                       .lhs_depth = P.key_depth,
                                       .rhs_depth = padded,
-                                      .rhs_is_padded = true,
+                                      .rhs_is_packed = true,
                                       .result_row = padded,
                                       .addends = 0,
                                       .addend_row = {},
@@ -53,7 +53,7 @@ struct attention_block {
                                         .lhs_row = 1,
                                         .lhs_depth = padded,
                                         .rhs_depth = P.value_row,
-                                        .rhs_is_padded = false,
+                                        .rhs_is_packed = false,
                                         .result_row = P.result_row,
                                         .addends = 0,
                                         .addend_row = {},
@@ -190,7 +190,10 @@ struct attention_block {
 };
 
 template <attention_plan P>
-HWY_NOINLINE void attention(const operands& at) {
+void attention(const kernels::call& c) noexcept {
+  operands at{};
+  for (int o = 0; o < attention_operand::count; ++o)
+    at.at[o] = static_cast<float*>(c.operands[attention_operand::slot(o)].data);
   constexpr std::ptrdiff_t block = P.block(), tail = P.queries % block;
   for_each<P.batch>(at, [](const operands& here) HWY_ATTR {
     for (std::ptrdiff_t i = 0; i + block <= P.queries; i += block)

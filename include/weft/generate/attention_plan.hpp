@@ -51,7 +51,7 @@ inline constexpr std::ptrdiff_t max_keys = 32;
 // The packed queries of a block, their scores and their addends, on the stack: 16 KiB.
 inline constexpr std::ptrdiff_t max_block_elements = 4096;
 
-constexpr attention_plan plan_of_attention(const instruction& s, const attention_attributes& a,
+constexpr attention_plan plan_of_attention(const instruction& s, const lowered_attention& a,
                                            const operand_ref* operands) {
   attention_plan p;
   for (int o = 0; o < s.operands; ++o) {
@@ -60,7 +60,7 @@ constexpr attention_plan plan_of_attention(const instruction& s, const attention
         attention_slots[static_cast<std::size_t>(o)].what == role::statistics)
       continue;
     if (!attention_operand::has(attention_slots[static_cast<std::size_t>(o)].what) ||
-        r.shift_count > 0 || r.where == block::numbers || r.type == dtype::bfloat16)
+        r.where == block::numbers || r.type == dtype::bfloat16)
       return p;
   }
   for (int l = 0; l < s.loops; ++l)

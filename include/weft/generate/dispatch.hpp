@@ -1,4 +1,4 @@
-// Instantiated by the files that weft_add_model generates: chooses the SIMD target, once per run.
+// Instantiated by the files that weft_add_model generates: chooses the SIMD target.
 #pragma once
 
 #include "weft/run/generated.hpp"
@@ -13,14 +13,10 @@ struct tag {};
 
 }  // namespace generate
 
-// Each unit has one generated file, which defines the functions called here.
+// Each unit has one generated file, which defines the function called here.
 template <class Unit>
-void detail::made_by_weft_add_model<Unit>::run(const engine& e) noexcept {
-  run_on_best_target(generate::tag<Unit>(), e);
-}
-template <class Unit>
-void detail::made_by_weft_add_model<Unit>::pack(const engine& e, std::byte* packed) noexcept {
-  pack_on_best_target(generate::tag<Unit>(), e, packed);
+generated_steps detail::made_by_weft_add_model<Unit>::steps() noexcept {
+  return steps_of_best_target(generate::tag<Unit>());
 }
 
 }  // namespace weft

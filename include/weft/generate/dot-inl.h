@@ -26,7 +26,7 @@ struct tile_traits {
   std::ptrdiff_t columns;  // determine the lanes of a vector
   std::ptrdiff_t depth;
   std::ptrdiff_t lhs_row, lhs_depth, rhs_depth;
-  bool rhs_is_padded;  // its rows are padded to full vectors
+  bool rhs_is_packed;  // its rows are padded to full vectors
   std::ptrdiff_t result_row;
   int addends;
   std::ptrdiff_t addend_row[2];
@@ -75,7 +75,7 @@ struct tile {
   }
   template <int... J>
   HWY_INLINE static void load_rhs(std::integer_sequence<int, J...>, V* to, const float* from) {
-    ((to[J] = load_columns < T.rhs_is_padded ? lanes : count < J >> (from + J * lanes)), ...);
+    ((to[J] = load_columns < T.rhs_is_packed ? lanes : count < J >> (from + J * lanes)), ...);
   }
   template <int... K>
   HWY_INLINE static void load_all_rhs(std::integer_sequence<int, K...>, V* to, const float* from) {
@@ -280,14 +280,85 @@ HWY_INLINE void dot_matrix(tile_operands at) {
   if constexpr (!fuses_epilogue(T.epilogue)) apply_activation<T, Rows>(result);
 }
 
+// The lanes and the tile of the contraction kernel on this target, in which pack_dot packs.
+inline constexpr int packed_lanes = lanes_of<hn::CappedTag<float, kernels::max_dot_lanes>>;
+inline constexpr int packed_vectors = static_cast<int>(kernels::tile_for(vector_registers).vectors);
+
+// The first panel of so many packed columns: the columns that it has, and the stride of its rows,
+// which are padded to full vectors.
+struct packed_panel {
+  std::ptrdiff_t columns, row;
+};
+constexpr packed_panel first_panel(std::ptrdiff_t columns) {
+  const auto vectors = static_cast<std::size_t>((columns + packed_lanes - 1) / packed_lanes);
+  const auto row =
+      static_cast<std::ptrdiff_t>(kernels::vectors_of_tile(vectors, packed_vectors)) * packed_lanes;
+  return {std::min(row, columns), row};
+}
+// How many such panels follow each other.
+constexpr int panels_like_first(std::ptrdiff_t columns) {
+  const packed_panel first = first_panel(columns);
+  int n = 1;
+  for (std::ptrdiff_t left = columns - first.columns; left > 0; ++n, left -= first.columns)
+    if (const packed_panel p = first_panel(left); p.columns != first.columns || p.row != first.row)
+      break;
+  return n;
+}
+
+constexpr tile_traits with_columns(tile_traits t, std::ptrdiff_t columns, std::ptrdiff_t rhs_row) {
+  t.columns = columns;
+  t.rhs_depth = rhs_row;
+  return t;
+}
+
+// The same where the rhs is packed.
+template <tile_traits T, int Rows>
+HWY_INLINE void dot_panels(tile_operands at) {
+  constexpr packed_panel panel = first_panel(T.columns);
+  constexpr int count = panels_like_first(T.columns);
+  constexpr tile_traits of_panel = with_columns(T, panel.columns, panel.row);
+  constexpr std::ptrdiff_t size = panel.columns * T.depth;
+  constexpr std::ptrdiff_t a = T.addend_broadcast[0] ? 0 : panel.columns;
+  constexpr std::ptrdiff_t b = T.addend_broadcast[1] ? 0 : panel.columns;
+  for (int i = 0; i < count; ++i) {
+    dot_matrix<of_panel, Rows>(at);
+    at.rhs += size;
+    at.result += panel.columns;
+    if constexpr (T.addends > 0) at.a += a;
+    if constexpr (T.addends > 1) at.b += b;
+  }
+  constexpr std::ptrdiff_t left = T.columns - count * panel.columns;
+  if constexpr (left > 0) {
+    dot_panels<with_columns(T, left, 0), Rows>(at);
+  }
+}
+
+// Packs a matrix of depth x columns into panels.
+template <packed_rhs C>
+HWY_INLINE void pack_panels(const float* from, float* to) {
+  constexpr packed_panel panel = first_panel(C.columns);
+  constexpr int count = panels_like_first(C.columns);
+  constexpr std::ptrdiff_t step = panel.columns * C.column_stride, size = panel.columns * C.depth;
+  for (int i = 0; i < count; ++i) {
+    pack<C.depth, panel.columns, C.depth_stride, C.column_stride, panel.row>(from, to);
+    from += step;
+    to += size;
+  }
+  constexpr std::ptrdiff_t left = C.columns - count * panel.columns;
+  if constexpr (left > 0) {
+    constexpr packed_rhs rest{{}, C.depth, left, C.depth_stride, C.column_stride};
+    pack_panels<rest>(from, to);
+  }
+}
+
 template <signature S, dot_plan P, bool Packed>
 constexpr tile_traits traits_of() {
   tile_traits t{.columns = P.columns.extent,
                 .depth = P.depth.extent,
                 .lhs_row = P.rows.stride[P.lhs],
                 .lhs_depth = P.depth.stride[P.lhs],
-                .rhs_depth = Packed ? P.packed.row : P.depth.stride[P.rhs],
-                .rhs_is_padded = Packed,
+                .rhs_depth = P.depth.stride[P.rhs],
+                .rhs_is_packed = Packed,
                 .result_row = P.rows.stride[0],
                 .addends = S.operands - 3,
                 .addend_row = {},
@@ -310,12 +381,12 @@ constexpr bool needs_packing(const dot_plan& p, int lanes) {
 template <dot_plan P>
 inline constexpr bool packs_rhs = needs_packing(P, lanes_of<lanes_for<P.columns.extent>>);
 
-template <packed_rhs C>
-HWY_NOINLINE void pack_rhs(float* from, float* to) {
-  for_each<C.blocks>({{to, from}}, [](const operands& here) HWY_ATTR {
-    pack<C.depth, C.columns, C.depth_stride, C.column_stride, C.row>(here.read(1), here.write());
-  });
-}
+// Whether it is packed as a whole. pack_dot cuts blocks into tiles one by one only where they end
+// with full vectors.
+template <dot_plan P>
+inline constexpr bool packs_once = packs_rhs<P>&& P.packed_once &&
+                                   (P.packed.blocks.loops == 0 ||
+                                    P.packed.columns % packed_lanes == 0);
 
 // The product at one index of the outer loops.
 template <signature S, dot_plan P>
@@ -323,29 +394,35 @@ struct dot_body {
   float* scratch;  // for packing the rhs, if it is not packed yet
 
   HWY_INLINE void operator()(const operands& at) const {
-    const float* rhs = at.read(P.rhs);
-    if constexpr (packs_rhs<P> && !P.packed_once) {
-      constexpr packed_rhs c = P.packed;
-      pack<c.depth, c.columns, c.depth_stride, c.column_stride, c.row>(rhs, scratch);
-      rhs = scratch;
+    constexpr tile_traits traits = traits_of<S, P, packs_rhs<P>>();
+    constexpr int rows = static_cast<int>(P.rows.extent);
+    tile_operands here{at.read(P.lhs), at.read(P.rhs), at.write(), at.read(3), at.read(4)};
+    if constexpr (packs_rhs<P> && !packs_once<P>) {
+      pack_panels<P.packed>(here.rhs, scratch);
+      here.rhs = scratch;
     }
-    dot_matrix<traits_of<S, P, packs_rhs<P>>(), static_cast<int>(P.rows.extent)>(
-        {at.read(P.lhs), rhs, at.write(), at.read(3), at.read(4)});
+    if constexpr (packs_rhs<P>)
+      dot_panels<traits, rows>(here);
+    else
+      dot_matrix<traits, rows>(here);
   }
 };
 
-// `copy` is the whole rhs, packed before the run, or null.
+// The call's packed rhs is read if it is there.
 template <signature S>
-HWY_NOINLINE void dot(float* result, float* lhs, float* rhs, float* a, float* b, const float* copy,
-                      float* scratch) {
+void dot(const kernels::call& c) noexcept {
   static constexpr dot_plan plan = plan_of_dot(S);
-  operands at{{result, lhs, rhs, a, b}};
-  if constexpr (packs_rhs<plan> && plan.packed_once) {
-    if (copy == nullptr) {
-      pack_rhs<plan.packed>(at.at[plan.rhs], scratch);
-      copy = scratch;
+  operands at = operands_of<max_operands>(c);
+  auto* const scratch = reinterpret_cast<float*>(c.scratch);
+  if constexpr (packs_once<plan>) {
+    const auto* packed = reinterpret_cast<const float*>(c.packed);
+    if (packed == nullptr) {
+      for_each<plan.packed.blocks>({{scratch, at.at[plan.rhs]}}, [](const operands& here) HWY_ATTR {
+        pack_panels<plan.packed>(here.read(1), here.write());
+      });
+      packed = scratch;
     }
-    at.at[plan.rhs] = const_cast<float*>(copy);  // only read
+    at.at[plan.rhs] = const_cast<float*>(packed);  // only read
     for_each<plan.outer_of_packed>(at, dot_body<S, plan>{scratch});
   } else {
     for_each<plan.outer>(at, dot_body<S, plan>{scratch});

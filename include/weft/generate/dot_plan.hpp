@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 
 #include "weft/generate/loop_nest.hpp"
@@ -12,13 +11,11 @@
 
 namespace weft::generate {
 
-// A packed copy of a contraction's rhs: its columns are contiguous, and its rows are
-// padded to full vectors of every target.
+// A packed copy of a contraction's rhs, in the panels of pack_dot (kernels/kernels.hpp).
 struct packed_rhs {
   loop_nest blocks{};  // of matrices of depth x columns; strides of the copy, then of the operand
   std::ptrdiff_t depth = 1, columns = 1;
   std::ptrdiff_t depth_stride = 0, column_stride = 0;  // of the operand
-  std::ptrdiff_t row = 1;                              // of the copy
 };
 
 // Row r and column c of the result are the sum over k of lhs[r, k] * rhs[k, c].
@@ -41,20 +38,12 @@ inline constexpr std::ptrdiff_t max_panel_elements = 4096;  // of the rhs
 
 namespace detail {
 
-// The length of rows that are padded to full vectors of every target: see lanes_for.
-constexpr std::ptrdiff_t padded(std::ptrdiff_t columns) {
-  const auto n = static_cast<std::size_t>(columns);
-  return static_cast<std::ptrdiff_t>(
-      kernels::round_up(n, std::clamp<std::size_t>(std::bit_ceil(n), 4, kernels::max_dot_lanes)));
-}
-
 // Requires all loops of the plan.
 constexpr void plan_packing(dot_plan& p) {
   p.packed.depth = p.depth.extent;
   p.packed.columns = p.columns.extent;
   p.packed.depth_stride = p.depth.stride[p.rhs];
   p.packed.column_stride = p.columns.stride[p.rhs];
-  p.packed.row = padded(p.columns.extent);
   p.outer_of_packed = p.outer;
   std::ptrdiff_t blocks = 1;
   bool one_matrix = true;
@@ -62,7 +51,7 @@ constexpr void plan_packing(dot_plan& p) {
     const loop of = p.outer.at(l);
     if (of.stride[p.rhs] == 0) continue;
     one_matrix = one_matrix && of.stride[p.lhs] == 0;
-    const std::ptrdiff_t stride = blocks * p.packed.depth * p.packed.row;
+    const std::ptrdiff_t stride = blocks * p.packed.depth * p.packed.columns;
     p.outer_of_packed.stride[p.rhs][l] = stride;
     p.packed.blocks.push({of.extent, {stride, of.stride[p.rhs]}});
     blocks *= of.extent;
@@ -70,10 +59,8 @@ constexpr void plan_packing(dot_plan& p) {
   // Only if it fits: the scratch and the packed parameters are sized for the table kernels.
   const auto columns = static_cast<std::size_t>(blocks * p.columns.extent);
   const auto depth = static_cast<std::size_t>(p.depth.extent);
-  p.packed_once = one_matrix &&
-                  static_cast<std::size_t>(blocks * p.packed.row) <=
-                      kernels::round_up(columns, kernels::max_dot_lanes) &&
-                  columns <= kernels::max_blocks.columns && depth <= kernels::max_blocks.depth;
+  p.packed_once =
+      one_matrix && columns <= kernels::max_blocks.columns && depth <= kernels::max_blocks.depth;
 }
 
 constexpr dot_plan plan_with(const signature& s, int lhs, int rhs) {

@@ -67,8 +67,8 @@ struct fused_row {
 };
 
 template <elementwise_plan P>
-HWY_NOINLINE void elementwise(float* result, float* a, float* b, float* c, float* e) {
-  for_each<P.rows>({{result, a, b, c, e}}, fused_row<P>());
+void elementwise(const kernels::call& c) noexcept {
+  for_each<P.rows>(operands_of<max_operands>(c), fused_row<P>());
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE

@@ -31,8 +31,8 @@ HWY_INLINE void copy_row(const float* from, float* to) {
 
 // Elements of four bytes are copied as they are; an index outside of the table gives zeros.
 template <gather_plan P>
-HWY_NOINLINE void gather(float* result, float* table, float* indices) {
-  for_each<P.rows>({{result, table, indices}}, [](const operands& here) HWY_ATTR {
+void gather(const kernels::call& c) noexcept {
+  for_each<P.rows>(operands_of<3>(c), [](const operands& here) HWY_ATTR {
     std::int32_t index;
     std::memcpy(&index, here.read(2), sizeof index);
     if (index >= 0 && index < P.extent)

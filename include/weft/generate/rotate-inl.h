@@ -79,8 +79,8 @@ struct rotation {
 };
 
 template <rotate_plan P>
-HWY_NOINLINE void rotate(float* result, float* x, float* cosine, float* sine) {
-  for_each<P.rows>({{result, x, cosine, sine}}, rotation<P>());
+void rotate(const kernels::call& c) noexcept {
+  for_each<P.rows>(operands_of<4>(c), rotation<P>());
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE

@@ -281,9 +281,9 @@ struct rows_body {
 };
 
 template <signature S>
-HWY_NOINLINE void rowwise(float* result, float* x, float* gain, float* bias) {
+void rowwise(const kernels::call& c) noexcept {
   static constexpr rows_plan plan = plan_of_rows(S, hn::MaxLanes(hn::ScalableTag<float>()));
-  for_each<plan.outer>({{result, x, gain, bias}}, rows_body<S, plan>());
+  for_each<plan.outer>(operands_of<4>(c), rows_body<S, plan>());
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE

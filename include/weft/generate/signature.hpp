@@ -44,14 +44,12 @@ struct signature {
   }
 };
 
-// Whether all extents and offsets of an instruction are known at compile time. Not of an attention,
-// which has a plan of its own.
-constexpr bool is_fixed(const instruction& s, const operand_ref* operands) {
+// Whether all extents of an instruction are known at compile time. Not of an attention, which has a
+// plan of its own.
+constexpr bool is_fixed(const instruction& s) {
   if (s.operands > max_operands) return false;
   for (int l = 0; l < s.loops; ++l)
     if (!s.extent[l].fixed()) return false;
-  for (int o = 0; o < s.operands; ++o)
-    if (operands[o].shift_count > 0) return false;
   return s.axis.fixed();
 }
 

@@ -63,6 +63,14 @@ struct operands {
   }
 };
 
+// The first operands of a call.
+template <int Count>
+HWY_INLINE operands operands_of(const kernels::call& c) {
+  operands all{};
+  for (int o = 0; o < Count; ++o) all.at[o] = static_cast<float*>(c.operands[o].data);
+  return all;
+}
+
 // Calls f at each index of the nest, from loop L on. In nests with many iterations f should be
 // a class: a lambda may not be inlined.
 template <loop_nest N, int L = 0, class F>

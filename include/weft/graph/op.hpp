@@ -123,13 +123,13 @@ enum class op : std::uint8_t {
   KERNEL(rotate)             \
   KERNEL(rotate_adjoint)     \
   KERNEL(positions)          \
-  KERNEL(zero)
+  KERNEL(zero)               \
+  KERNEL(attention)          \
+  KERNEL(attention_adjoint)
 
 #define WEFT_KERNEL(name) name,
 enum class kernel : std::uint8_t {
-  WEFT_KERNELS(WEFT_KERNEL) length,  // computed by the engine
-  attention,                         // these two take a kernels::attention_call
-  attention_adjoint
+  WEFT_KERNELS(WEFT_KERNEL) length  // computed by the engine
 };
 #undef WEFT_KERNEL
 

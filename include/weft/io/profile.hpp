@@ -54,11 +54,10 @@ struct profile_options {
 // exp, tanh and the like are one operation.
 //
 // A profile may be copied and may outlive its module, whose later runs are no longer timed when the
-// last copy is destroyed. A module has one profile at a time: a second one throws weft::error, as
-// does that of a module or a trainer with generated code, whose instructions have no ends.
+// last copy is destroyed. A module has one profile at a time: a second one throws weft::error.
 class profile {
  public:
-  // Times the runs of a module. Throws weft::error if it has a profile already, or generated code.
+  // Times the runs of a module. Throws weft::error if it has a profile already.
   template <model_like Model, class Unit>
   explicit profile(detail::runnable<Model, Unit>& net, profile_options options = {})
       : profile(lowered<Unit>::program, Unit::g.parts(), options) {

@@ -4,7 +4,7 @@
 // For each index of the batch loops, query i and key j:
 //
 //   s[i,j] = scale * sum over d of query[i,d] * key[j,d]
-//            capped to soft_cap * tanh(s[i,j] / soft_cap), if soft_cap is not 0
+//            capped to soft_cap * tanh(s[i,j] / soft_cap), if that, the call's scalar, is not 0
 //            + bias[i,j], if present
 //            + relative[i, clamp(j - (i + offset) + origin)], if present (Shaw et al. 2018,
 //            equation 4; Raffel et al. 2020, section 2.1)
@@ -49,14 +49,6 @@
 
 namespace weft::kernels {
 
-// The keys that a query may see by position: key j for query i if lowest <= j - (i + offset) <=
-// highest. Causal attention has highest 0; a sliding window of r earlier keys has lowest -r.
-struct band {
-  std::ptrdiff_t lowest = PTRDIFF_MIN;
-  std::ptrdiff_t highest = PTRDIFF_MAX;
-  std::ptrdiff_t offset = 0;  // key position of the first query, such as a KV cache's length
-};
-
 // Indices of an attention's loops: the batch loops (heads among them), then these four.
 struct attention_loops {
   int query, key, depth, value;
@@ -64,8 +56,7 @@ struct attention_loops {
       : query(loops - 4), key(loops - 3), depth(loops - 2), value(loops - 1) {}
 };
 
-// The index of an operand in an attention_call: its slot of attention or of the adjoint, which are
-// the same.
+// The index of an operand: its slot of attention or of the adjoint, which are the same.
 constexpr int attention_slot(role what) {
   constexpr auto slots = [] {  // kernels look one up for each access
     std::array<std::int8_t, role_count> of{};
@@ -89,29 +80,18 @@ constexpr int attention_slot(role what) {
 // element_ids   strides only
 // statistics    may be absent in the forward kernel
 // gradients     one with stride 0 in a batch loop (the key of grouped heads) is the sum over it
-struct attention_call {
-  int loops = 0;
-  std::ptrdiff_t extent[max_loops]{};
-  operand operands[attention_adjoint_slots.size()];
-  double scale = 1;
-  double soft_cap = 0;  // 0: none
-  band visible;
-  std::ptrdiff_t length_more = 0;  // added to the lengths
-  std::ptrdiff_t distances = 0;    // in a row of `relative`; at least 1 if it is present
-  std::ptrdiff_t origin = 0;       // index in such a row of a key at the query's position
-  dropout_params drop{};           // dropout of the weights
-  random_state random;             // seed and step of the dropout
-  std::byte* scratch = nullptr;    // at least attention_scratch_bytes(call), or
-                                   // attention_adjoint_scratch_bytes(call); aligned to 64
-  partition part;
-
+constexpr const operand& operand_of(const call& c, role what) {
+  return c.operands[attention_slot(what)];
+}
+// One that has its operands.
+struct attention_call : owning_call<attention_adjoint_slots.size()> {
   constexpr operand& operator[](role what) { return operands[attention_slot(what)]; }
   constexpr const operand& operator[](role what) const { return operands[attention_slot(what)]; }
 };
 
 // Calls f(slot, operand) for each gradient that is there.
 template <class F>
-constexpr void for_each_gradient(const attention_call& c, F f) {
+constexpr void for_each_gradient(const call& c, F f) {
   for (std::size_t i = 0; i < attention_adjoint_slots.size(); ++i)
     if (is_gradient(attention_adjoint_slots[i]) && c.operands[i].data != nullptr)
       f(attention_adjoint_slots[i], c.operands[i]);

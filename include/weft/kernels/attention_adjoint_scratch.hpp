@@ -30,7 +30,7 @@ struct attention_adjoint_scratch {
   std::ptrdiff_t row;                                          // a row of results
   std::ptrdiff_t floats;
 
-  constexpr explicit attention_adjoint_scratch(const attention_call& c) {
+  constexpr explicit attention_adjoint_scratch(const call& c) {
     const attention_loops at(c.loops);
     const std::ptrdiff_t queries = round_to_unit(std::min(c.extent[at.query], max_adjoint_queries));
     const std::ptrdiff_t keys = round_to_unit(std::min(c.extent[at.key], max_adjoint_keys));
@@ -67,7 +67,7 @@ struct attention_adjoint_scratch {
 // The bytes of scratch of an adjoint. Depends on the extents of the call's loops only, and never
 // shrinks when an extent grows; grows with the depths, but not with queries and keys beyond a
 // block.
-constexpr std::size_t attention_adjoint_scratch_bytes(const attention_call& c) {
+constexpr std::size_t attention_adjoint_scratch_bytes(const call& c) {
   return static_cast<std::size_t>(attention_adjoint_scratch(c).floats) * sizeof(float);
 }
 

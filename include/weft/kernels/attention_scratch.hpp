@@ -36,7 +36,7 @@ struct attention_scratch {
   std::size_t widened;      // keys or values of a block as float, if they are bfloat16
   std::size_t bytes;
 
-  constexpr explicit attention_scratch(const attention_call& c)
+  constexpr explicit attention_scratch(const call& c)
       : attention_scratch(extent(c, attention_loops(c.loops).query),
                           extent(c, attention_loops(c.loops).depth),
                           extent(c, attention_loops(c.loops).value), is_narrow(c)) {}
@@ -57,11 +57,12 @@ struct attention_scratch {
                                    round_up(std::max(depth, value), max_dot_lanes) * sizeof(float)
                              : 0)) {}
 
-  static constexpr std::size_t extent(const attention_call& c, int loop) {
+  static constexpr std::size_t extent(const call& c, int loop) {
     return static_cast<std::size_t>(c.extent[loop]);
   }
-  static constexpr bool is_narrow(const attention_call& c) {
-    return c[role::key].type == dtype::bfloat16 || c[role::value].type == dtype::bfloat16;
+  static constexpr bool is_narrow(const call& c) {
+    return operand_of(c, role::key).type == dtype::bfloat16 ||
+           operand_of(c, role::value).type == dtype::bfloat16;
   }
   static constexpr std::size_t capacity(std::size_t query) {
     return round_up(std::min(query, attention_query_block), max_attention_tile);
@@ -71,7 +72,7 @@ struct attention_scratch {
 // The bytes of scratch of the forward attention. Depends on the extents and the types of keys and
 // values only, and never shrinks when an extent grows; independent of the keys, and of the queries
 // beyond a block.
-constexpr std::size_t attention_scratch_bytes(const attention_call& c) {
+constexpr std::size_t attention_scratch_bytes(const call& c) {
   return attention_scratch(c).bytes;
 }
 

@@ -11,7 +11,7 @@
 namespace weft::kernels {
 
 inline constexpr int max_loops = 8;
-inline constexpr int max_operands = 5;  // the result and up to four inputs
+inline constexpr int max_operands = 5;  // but of attention: the result and up to four inputs
 
 struct operand {
   void* data = nullptr;  // address of the element with index 0 in every loop; aligned as its dtype
@@ -71,6 +71,23 @@ constexpr item_range range_of(std::ptrdiff_t n, const partition& s) {
   return {nearest(s.begin), nearest(s.end)};
 }
 
+// The keys that a query may see by position: key j for query i if lowest <= j - (i + offset) <=
+// highest. Causal attention has highest 0; a sliding window of r earlier keys has lowest -r.
+struct band {
+  std::ptrdiff_t lowest = PTRDIFF_MIN;
+  std::ptrdiff_t highest = PTRDIFF_MAX;
+  std::ptrdiff_t offset = 0;  // key position of the first query, such as a KV cache's length
+};
+
+// The attributes of attention and its adjoint: see attention.hpp.
+struct attention_attributes {
+  band visible;
+  std::ptrdiff_t length_more = 0;  // added to the lengths
+  std::ptrdiff_t distances = 0;    // in a row of `relative`; at least 1 if it is present
+  std::ptrdiff_t origin = 0;       // index in such a row of a key at the query's position
+  dropout_params drop{};           // dropout of the weights
+};
+
 // operands[0] is the result. It overlaps no input, except that it may be in place: the same
 // elements (same data, same strides) as an input for which reads_before_writing (graph/op.hpp)
 // allows it. Extents may be 0 and 1. Loops come in any order; the last one is the innermost in the
@@ -80,9 +97,11 @@ struct call {
   int loops = 0;
   std::ptrdiff_t extent[max_loops]{};
   unsigned over = 0;  // bit i: the operation runs along loop i (reductions and rowwise operations)
-  operand operands[max_operands];
-  double scalar = 0;                  // normalisations: epsilon
-  double scale = 1;                   // dot: multiplies the sum of products; softmax: x
+  // One for each that the kernel may have: max_operands, of attention one for each slot. One with
+  // null data is absent.
+  const operand* operands = nullptr;
+  double scalar = 0;                  // normalizations: epsilon; attention: the soft cap, or 0
+  double scale = 1;                   // dot, attention: multiplies the sum of products; softmax: x
   op epilogue = op::copy;             // dot: a unary function applied to the result
   const std::byte* packed = nullptr;  // dot: the columns' operand, packed by pack_dot; or null
   precision packed_as = precision::float32;
@@ -90,11 +109,34 @@ struct call {
   std::ptrdiff_t axis_stride = 0;  // and its stride in the table; for rotate and
                                    // normalize_adjoint see kernels.hpp
   const fused_op* fused_ops =
-      nullptr;                   // elementwise: a fusion group instead of `kind`; the result of
-  int fused_count = 0;           // the last one is the call's. 0: the single operation `kind`
-  random_state random;           // elementwise: seed and step of dropouts
+      nullptr;          // elementwise: a fusion group instead of `kind`; the result of
+  int fused_count = 0;  // the last one is the call's. 0: the single operation `kind`
+  attention_attributes attention;
+  random_state random;           // seed and step of dropouts
   std::byte* scratch = nullptr;  // at least scratch_bytes(call) bytes, aligned to 64
   partition part;
+};
+
+// A call with its operands, which it copies.
+template <std::size_t Count = max_operands>
+struct owning_call : call {
+  operand operands[Count];
+
+  constexpr owning_call() { call::operands = operands; }
+  constexpr owning_call(const call& c, const operand* own) : call(c) { take(own); }
+  constexpr owning_call(const owning_call& c) : owning_call(c, c.operands) {}
+  constexpr owning_call& operator=(const owning_call& c) {
+    call::operator=(c);
+    take(c.operands);
+    return *this;
+  }
+  ~owning_call() = default;
+
+ private:
+  constexpr void take(const operand* own) {
+    for (std::size_t i = 0; i < Count; ++i) operands[i] = own[i];
+    call::operands = operands;
+  }
 };
 
 }  // namespace weft::kernels

@@ -67,6 +67,16 @@ namespace weft::kernels {
 // positions: int32 i along the one loop.
 //
 // zero: zero bits over the loops.
+//
+// attention: its result and, if not absent, its statistics, as attention.hpp defines them. A query
+// that sees no key has zeros. Partitions divide its batch and blocks of queries. With u = 2^-23, d
+// the depth, k the keys, and S the largest of sum |scale * query * key| + |bias| over the keys that
+// a query sees, its results are off by at most ((d + 13) S + 7 k / 128 + 141) u of sum |weights *
+// value|.
+//
+// attention_adjoint: the gradients for query, key and value, and those that are not absent, from g
+// and the forward kernel's result and statistics. Partitions divide the batch loops that all
+// gradients have.
 using kernel_function = void (*)(const call&) noexcept;
 
 // How a SIMD target interleaves the columns of a packed rhs. Targets with the same layout read each
@@ -79,7 +89,30 @@ struct packed_layout {
   friend bool operator==(const packed_layout&, const packed_layout&) = default;
 };
 
-// The kernels compiled for one SIMD target.
+// For each kernel, such as dot_kernel(): its function for the best SIMD target that this machine
+// runs. A program links those that it refers to.
+using kernel_entry = kernel_function (*)() noexcept;
+#define WEFT_KERNEL(name) kernel_function name##_kernel() noexcept;
+WEFT_KERNELS(WEFT_KERNEL)
+#undef WEFT_KERNEL
+
+// Packs the rhs of a dot (rhs_operand, if can_be_packed) for later calls with the same loops along
+// that operand, on this target: packed_bytes(call, packed_as) bytes, aligned to 64. No other
+// operand is read.
+using pack_function = void (*)(const call&, std::byte* packed) noexcept;
+pack_function pack_dot_kernel() noexcept;
+// How pack_dot interleaves columns.
+packed_layout layout_of_packed() noexcept;
+
+// The updates of optimizers (update.hpp), and a sum of squares in double.
+using sgd_function = void (*)(const sgd_step&) noexcept;
+using adamw_function = void (*)(const adamw_step&) noexcept;
+using sum_function = double (*)(const float* x, std::size_t n) noexcept;
+sgd_function sgd_kernel() noexcept;
+adamw_function adamw_kernel() noexcept;
+sum_function sum_of_squares_kernel() noexcept;
+
+// All of them, for one SIMD target.
 struct table {
 #define WEFT_KERNEL(name) kernel_function name;
   WEFT_KERNELS(WEFT_KERNEL)
@@ -94,37 +127,16 @@ struct table {
       WEFT_KERNELS(WEFT_KERNEL)
 #undef WEFT_KERNEL
       case kernel::length:
-      case kernel::attention:
-      case kernel::attention_adjoint:
         break;
     }
     return nullptr;
   }
 
-  // Packs the rhs of a dot (rhs_operand, if can_be_packed) for later calls with the same loops
-  // along that operand, on this target: packed_bytes(call, packed_as) bytes, aligned to 64. No
-  // other operand is read.
-  void (*pack_dot)(const call&, std::byte* packed) noexcept;
-
-  // How pack_dot interleaves columns.
+  pack_function pack_dot;
   packed_layout layout;
-
-  // attention: its result and, if not absent, its statistics, as attention_call says. A query that
-  // sees no key has zeros. Partitions divide its batch and blocks of queries.
-  //
-  // With u = 2^-23, d the depth, k the keys, and S the largest of sum |scale * query * key| +
-  // |bias| over the keys that a query sees, its results are off by at most ((d + 13) S + 7 k / 128
-  // + 141) u of sum |weights * value|.
-  void (*attention)(const attention_call&) noexcept;
-
-  // The gradients of an attention for query, key and value, as defined in attention.hpp, from g and
-  // the forward kernel's result and statistics. Needs attention_adjoint_scratch_bytes of scratch.
-  // Partitions divide the batch loops that all gradients have.
-  void (*attention_adjoint)(const attention_call&) noexcept;
-
-  void (*sgd)(const sgd_step&) noexcept;
-  void (*adamw)(const adamw_step&) noexcept;
-  double (*sum_of_squares)(const float* x, std::size_t n) noexcept;
+  sgd_function sgd;
+  adamw_function adamw;
+  sum_function sum_of_squares;
 };
 
 // A gather from a table of float32 that is read from where `dot` has it packed as its rhs: row v of
@@ -143,7 +155,7 @@ void unpack_dot(const packed_layout& layout, const call& dot, std::ptrdiff_t fir
 // numbers are equal for two contractions, they read the same packed rhs.
 std::vector<std::int64_t> packing_of(const call& dot);
 
-// For the best target that this machine runs. Cheap: a few loads. To be asked for once per run.
+// Those for the best target that this machine runs.
 table dispatch() noexcept;
 
 }  // namespace weft::kernels

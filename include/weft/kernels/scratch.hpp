@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "weft/kernels/attention_adjoint_scratch.hpp"
+#include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/row_scratch.hpp"
@@ -15,6 +17,8 @@ namespace weft::kernels {
 constexpr std::size_t scratch_bytes(const call& c) {
   if (c.kind == op::dot) return dot_scratch_bytes(c);
   if (c.kind == op::scatter_add) return scatter_scratch_bytes(c);
+  if (c.kind == op::attention) return attention_scratch_bytes(c);
+  if (c.kind == op::attention_adjoint) return attention_adjoint_scratch_bytes(c);
   if (is_rowwise(c.kind) || is_reduction(c.kind)) return row_scratch_bytes(c);
   return 0;
 }

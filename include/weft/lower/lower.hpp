@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "weft/graph/static_array.hpp"
+#include "weft/kernels/kernels.hpp"
 #include "weft/lower/fingerprint.hpp"
 #include "weft/lower/lower_interface.hpp"
 #include "weft/lower/lower_node.hpp"
@@ -90,7 +91,7 @@ struct program_tables : program_sizes {
   static_array<min_length, N.requirements> requirements;
   static_array<shift_ref, N.shifts> shifts;
   static_array<loop_ref, N.loops> loops;
-  static_array<attention_attributes, N.attentions> attentions;
+  static_array<lowered_attention, N.attentions> attentions;
   static_array<kernels::fused_op, N.fused_ops> fused_ops;
   alignas(4) static_array<std::byte, N.constants> constants;
   static_array<char, N.text> text;
@@ -131,9 +132,16 @@ constexpr auto tables() {
                            take<n.text>(d.text)};
 }
 
+// The entries of the kernels that a program runs: see program::kernels.
+struct kernel_entries {
+  kernels::kernel_entry of[static_cast<int>(kernel::length)];
+};
+
 template <program_counts N>
-constexpr program program_of(const program_tables<N>& t) {
-  return program_of(t, N);
+constexpr program program_of(const program_tables<N>& t, const kernel_entries& entries) {
+  program p = program_of(t, N);
+  p.kernels = entries.of;
+  return p;
 }
 template <program_counts N>
 constexpr model_fault fault_of(const program_tables<N>&) {
@@ -142,11 +150,29 @@ constexpr model_fault fault_of(const program_tables<N>&) {
 
 }  // namespace detail
 
+namespace detail {
+
+// Those of the kernels that the tables run; null for others.
+template <class Tables>
+consteval kernel_entries kernels_of(const Tables& tables) {
+#define WEFT_KERNEL(name) &kernels::name##_kernel,
+  kernel_entries all{{WEFT_KERNELS(WEFT_KERNEL)}};
+#undef WEFT_KERNEL
+  bool used[static_cast<int>(kernel::length) + 1]{};
+  for (const instruction& s : tables.instructions) used[static_cast<int>(s.run)] = true;
+  for (int k = 0; k < static_cast<int>(kernel::length); ++k)
+    if (!used[k]) all.of[k] = nullptr;
+  return all;
+}
+
+}  // namespace detail
+
 // The program of a compilation unit (see units.hpp), whose graph is its static member `g`.
 template <class Unit>
 struct lowered {
   static constexpr auto tables = detail::tables<Unit>();
-  static constexpr weft::program program = detail::program_of(tables);
+  static constexpr auto kernels = detail::kernels_of(tables);
+  static constexpr weft::program program = detail::program_of(tables, kernels);
   // Why the unit is refused: what tracing, a pass or lowering found.
   static constexpr model_fault fault =
       Unit::g.fault != model_fault::none ? Unit::g.fault : detail::fault_of(tables);

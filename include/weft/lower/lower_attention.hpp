@@ -79,7 +79,7 @@ constexpr void lower_attention(lowering& ctx, int id) {
   const auto& entry = info(n.kind);
   for (int o = 0; o < entry.slot_count; ++o)
     ctx.add_operand(s, has_slot(n, o) ? of.operand(entry.slots[o]) : absent);
-  attention_attributes& a =
+  lowered_attention& a =
       ctx.next(ctx.d.attentions, ctx.d.count.attentions, model_fault::attentions);
   s.attention = static_cast<std::int16_t>(ctx.d.count.attentions - 1);
   a.lowest = band_lowest(n);

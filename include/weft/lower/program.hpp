@@ -10,6 +10,7 @@
 #include "weft/graph/static_array.hpp"
 #include "weft/kernels/attention.hpp"
 #include "weft/kernels/call.hpp"
+#include "weft/kernels/kernels.hpp"
 #include "weft/passes/plan.hpp"
 
 namespace weft {
@@ -58,8 +59,8 @@ inline constexpr std::int16_t current_step = -1;  // instead of a slot
 
 inline constexpr operand_ref absent{block::none, 0, dtype::float32, 0, 0, {}, 0};
 
-// The attributes of an attention or its adjoint: see kernels::attention_call.
-struct attention_attributes {
+// The attributes of an attention or its adjoint: see kernels::attention_attributes.
+struct lowered_attention {
   std::int64_t lowest, highest, length_more, distances, origin;
   kernels::dropout_params drop;
 };
@@ -83,6 +84,7 @@ struct instruction {
   std::size_t
       packed;  // dot: offset of its packed operand in float32 bytes, see packed_size; or not_packed
   int node;
+  std::int8_t rhs;         // dot: the operand that can be packed
   std::int16_t attention;  // index in program::attentions
   std::int16_t check;      // 1 + that of its computed indices in program::index_checks; 0: none
 };
@@ -249,10 +251,13 @@ struct program : program_sizes {
   array_view<min_length> requirements;
   array_view<shift_ref> shifts;
   array_view<loop_ref> loops;  // in the order of their instructions
-  array_view<attention_attributes> attentions;
+  array_view<lowered_attention> attentions;
   array_view<kernels::fused_op> fused_ops;
   array_view<std::byte> constants;
   std::string_view text;
+  // By kernel: the entries of those that the instructions run, so that only these are linked. Null
+  // for others.
+  const kernels::kernel_entry* kernels = nullptr;
 
   constexpr std::string_view name(name_ref r) const {
     return text.substr(static_cast<std::size_t>(r.begin), static_cast<std::size_t>(r.size));

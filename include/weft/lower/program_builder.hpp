@@ -35,7 +35,7 @@ struct program_builder : program_sizes {
   min_length requirements[max_nodes]{};
   shift_ref shifts[max_shifts]{};
   loop_ref loops[max_regions]{};
-  attention_attributes attentions[max_attentions]{};
+  lowered_attention attentions[max_attentions]{};
   kernels::fused_op fused_ops[max_nodes]{};
   std::byte constants[4 * max_nodes]{};
   char text[max_text]{};

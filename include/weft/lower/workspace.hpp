@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "weft/kernels/attention_adjoint_scratch.hpp"
-#include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/scratch.hpp"
 #include "weft/lower/call.hpp"
 #include "weft/lower/lowering.hpp"
@@ -13,12 +11,8 @@
 namespace weft::detail {
 
 constexpr std::size_t scratch_of(lowering& ctx, const instruction& s) {
-  if (s.run != kernel::attention && s.run != kernel::attention_adjoint)
-    return kernels::scratch_bytes(call_at_bounds(ctx.d, s));
-  const kernels::attention_call c =
-      call_at_bounds(s, ctx.d.attentions[s.attention], operands_of(ctx.d, s));
-  return s.run == kernel::attention ? kernels::attention_scratch_bytes(c)
-                                    : kernels::attention_adjoint_scratch_bytes(c);
+  if (s.operands <= kernels::max_operands) return kernels::scratch_bytes(call_at_bounds(ctx.d, s));
+  return kernels::scratch_bytes(call_at_bounds<attention_adjoint_slots.size()>(ctx.d, s));
 }
 
 constexpr void assign_scratch(lowering& ctx) {
@@ -45,8 +39,9 @@ constexpr void assign_packed_parameters(lowering& ctx) {
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     instruction& s = ctx.d.instructions[i];
     if (s.run != kernel::dot) continue;
-    const kernels::call c = call_at_bounds(ctx.d, s);
-    const operand_ref& columns = operands_of(ctx.d, s)[kernels::rhs_operand(c)];
+    const auto c = call_at_bounds(ctx.d, s);
+    s.rhs = static_cast<std::int8_t>(kernels::rhs_operand(c));
+    const operand_ref& columns = rhs_of(ctx.d, s);
     bool pack =
         columns.where == block::parameters && columns.shift_count == 0 && kernels::can_be_packed(c);
     for (int l = 0; l < s.loops; ++l)

@@ -17,6 +17,7 @@
 #include "weft/run/memory.hpp"
 #include "weft/run/recording.hpp"
 #include "weft/run/rounding.hpp"
+#include "weft/run/step.hpp"
 #include "weft/run/team.hpp"
 
 namespace weft {
@@ -39,24 +40,16 @@ struct memory {
   precision packed_as = precision::float32;
 };
 
-class engine;
 class parameter_reader;
-
-// Code generated for a program's instructions, for the best SIMD target.
-struct program_code {
-  void (*run)(const engine&) noexcept = nullptr;
-  // Packs parameters in float32, in the layout that `run` reads.
-  void (*pack)(const engine&, std::byte* packed) noexcept = nullptr;
-};
 
 class engine {
  public:
-  // Without generated code, the program's tables are interpreted. Executes the loop-invariant
-  // instructions, whose results all runs read, for the best SIMD target.
-  engine(const program& p, memory m, program_code generated = {})
-      : p_(&p), memory_(m), generated_(generated) {
-    compute_once();
-  }
+  // Instructions run by the program's kernels, for the best SIMD target, or by their generated
+  // steps. Executes the loop-invariant ones, whose results all runs read.
+  explicit engine(const program& p, memory m, generated_steps generated = {});
+  ~engine();
+  // Runs until the next freeze use these kernels, instead of the program's and of generated steps.
+  void use_kernels(const kernels::table& kernels) noexcept;
 
   // Marks the engine as used while it lives. Throws weft::error where it is used already, as by
   // another thread.
@@ -78,7 +71,7 @@ class engine {
   void run_on(const executor& threads);
 
   // Records later runs in r, as long as another owner keeps it alive. Throws weft::error if one is
-  // recorded already, or if there is generated code, whose instructions have no ends to be timed.
+  // recorded already.
   void record(const std::shared_ptr<recording>& r);
   // Null: runs are not recorded.
   std::shared_ptr<recording> recorded() const noexcept { return recording_.lock(); }
@@ -102,34 +95,28 @@ class engine {
   // lengths, indices and writes, whose arguments have the planned strides.
   void bind_checked(std::span<const std::byte* const> elements) noexcept {
     std::copy(elements.begin(), elements.end(), inputs_.begin());
+    bind_inputs();
   }
 
   // The random state of later runs' dropout masks. The same state gives the same masks.
-  void draw_from(const kernels::random_state& state) noexcept { random_ = state; }
+  void draw_from(const kernels::random_state& state) noexcept;
   // Sets all states to zeros.
   void reset() noexcept;
   // Sets to zeros the slice of one state at an index of one of its axes.
   void reset(const state_ref& s, int axis, std::size_t index) noexcept;
 
-  // Executes the instructions on the arguments bound last, with the kernels of the best SIMD
-  // target. No allocation, no lock, no system call. Generated code runs on the calling thread alone
-  // and reads no bfloat16: with parameters packed in that, the tables are interpreted.
-  void run() noexcept {
-    if (!runs_generated_code()) return run(kernels::dispatch());
-    const detail::rounding_to_nearest mode;
-    generated_.run(*this);
-  }
-  void run(const kernels::table& kernels) noexcept;
-  // The same as run(), which calls done(i) after each execution of instruction i, by the thread
-  // that did the last of its work, while no other instruction is executed. Generated code calls
-  // nothing.
+  // Executes the instructions on the arguments bound last. No allocation, no lock, no system call.
+  void run() noexcept;
+  // The same, and calls done(i) after each execution of instruction i, by the thread that did the
+  // last of its work, while no other instruction is executed.
   void run(const std::function<void(int)>& done) noexcept;
-  // Executes one instruction, or a partition of its work, on the calling thread; `place` is the
-  // index of the enclosing loop's iteration.
-  void run(const instruction& s, const kernels::table& kernels, std::ptrdiff_t place = 0,
-           const kernels::partition& part = {}) const noexcept;
-  // Executes all instructions on the calling thread.
-  void run_serial(const kernels::table& kernels) const noexcept;
+  // Executes instruction i, or a partition of its work, on the calling thread; `place` is the index
+  // of the enclosing loop's iteration.
+  void run(int i, std::ptrdiff_t place, const kernels::partition& part) const noexcept {
+    execute(i, place, part, 0);
+  }
+  // The call of instruction i, whose operands `own` has room for: at least kernels::max_operands.
+  kernels::call call_of(int i, std::ptrdiff_t place, kernels::operand* own) const noexcept;
 
   // Calls f(begin, end) for disjoint ranges that cover n items, on the threads of run_on.
   template <class F>
@@ -149,19 +136,13 @@ class engine {
   // read the packed copies instead of the parameters, until the next freeze.
   void freeze(std::byte* packed, precision as) noexcept;
   // The same, where the addresses of parameters that are only packed are null: these are read from
-  // the source, a part at a time. Throws weft::error where they cannot be read, or there is
-  // generated code.
+  // the source, a part at a time. Throws weft::error where they cannot be read.
   void freeze(std::byte* packed, precision as, const parameter_reader& from);
-  // Later runs read what is packed already, for this program and the best SIMD target. Throws
-  // weft::error where there is generated code.
-  void adopt(const std::byte* packed, precision as);
+  // Later runs read what is packed already, for this program and the best SIMD target.
+  void adopt(const std::byte* packed, precision as) noexcept;
   // Later runs read what another engine has packed, which must outlive this one. Throws weft::error
-  // where it is not frozen, has other parameters or packs them otherwise, or only one of the two
-  // has generated code.
+  // where it is not frozen, or has other parameters or packs them otherwise.
   void freeze(const engine& frozen);
-  // The same for one instruction, in the layout that the table kernels read.
-  void pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
-            precision as) const noexcept;
 
   // The address of an operand in the run of the arguments bound last, at iteration `place` of the
   // loop that encloses its instruction.
@@ -170,7 +151,6 @@ class engine {
   std::size_t length(const extent_ref& e) const noexcept { return e.in(lengths_.data()); }
 
   bool is_frozen() const noexcept { return memory_.packed != nullptr; }
-  bool has_generated_code() const noexcept { return generated_.run != nullptr; }
 
   const memory& blocks() const { return memory_; }
   // The data pointer of each input.
@@ -178,9 +158,16 @@ class engine {
   const program& tables() const { return *p_; }
 
  private:
-  bool runs_generated_code() const noexcept {
-    return generated_.run != nullptr && memory_.packed_as == precision::float32;
-  }
+  // An instruction's function, and its call on the arguments bound last, at iteration 0.
+  struct step;
+  struct step_list;
+  void describe_calls();
+  // Chooses the functions of all steps, by how parameters are packed.
+  void choose_functions() noexcept;
+  bool runs_generated(int i) const noexcept;
+  // Fills in what depends on lengths and addresses, in all calls, or on those of inputs alone.
+  void bind_calls() noexcept;
+  void bind_inputs() noexcept;
   void compute_once() noexcept;
   void find_lengths(std::span<const binding> arguments,
                     std::array<std::size_t, max_lengths>& lengths) const;
@@ -192,17 +179,15 @@ class engine {
   const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
   // Estimates the time of an instruction on one thread.
   double microseconds(const instruction& s) const noexcept;
-  void pack(const instruction& s, const kernels::table& kernels, std::byte* packed, precision as,
+  void pack(const instruction& s, std::byte* packed, precision as,
             std::byte* scratch) const noexcept;
   // Rows [first, first + count) of a parameter.
   struct row_range {
     std::size_t first, count;
   };
   static constexpr row_range all_rows{0, SIZE_MAX};
-  void pack_rows(const instruction& s, const kernels::table& kernels, const float* values,
-                 row_range rows, std::byte* packed, precision as,
-                 std::byte* scratch) const noexcept;
-  void refuse_generated_code() const;
+  void pack_rows(const instruction& s, const float* values, row_range rows, std::byte* packed,
+                 precision as, std::byte* scratch) const noexcept;
   // Calls f(scratch) on each of the threads of run_on.
   template <class F>
   void on_threads(F f) const noexcept;
@@ -212,18 +197,15 @@ class engine {
   // Executes all instructions, on threads where they gain from that. Each thread calls
   // watch.begin() before its part of the first; done(i) as above.
   template <class Watch>
-  void run_watched(const kernels::table& kernels, Watch watch) noexcept;
+  void run_watched(Watch watch) noexcept;
   template <class Watch>
-  void run_serial(const kernels::table& kernels, Watch watch) const noexcept;
+  void run_serial(Watch watch) const noexcept;
   std::byte* scratch_of(int thread_index) const noexcept;
-  void execute(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-               const kernels::partition& part, std::byte* scratch) const noexcept;
-  void call(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-            const kernels::partition& part, std::byte* scratch) const noexcept;
-  void gather_packed(const instruction& s, kernels::call& c,
-                     const kernels::table& kernels) const noexcept;
-  void attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-              const kernels::partition& part, std::byte* scratch) const noexcept;
+  void execute(int i, std::ptrdiff_t place, const kernels::partition& part,
+               int thread_index) const noexcept;
+  void execute_with(const step& s, int i, std::ptrdiff_t place, const kernels::partition& part,
+                    int thread_index) const noexcept;
+  void gather_packed(const instruction& s, kernels::call& c) const noexcept;
 
   std::atomic<bool> used_ = false;
   // A computed index that lies outside, beneath 1 + the number of its check; 0: none.
@@ -231,12 +213,12 @@ class engine {
   std::uint64_t outside_in_all_runs_ = 0;  // among the loop-invariant ones
   const program* p_;
   memory memory_;
-  program_code generated_;
-  kernels::random_state random_;
+  generated_steps generated_;
   std::unique_ptr<team> team_;  // null: the calling thread alone
   aligned_bytes scratch_;       // of threads 1 and up; thread 0 has its scratch in the workspace
   std::vector<int> parts_;      // partitions of each instruction in this run
   std::weak_ptr<recording> recording_;
+  std::unique_ptr<step_list> steps_;
   std::array<std::size_t, max_lengths> lengths_{};
   std::array<const std::byte*, max_inputs> inputs_{};
 };

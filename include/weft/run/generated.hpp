@@ -5,19 +5,17 @@
 #include "weft/graph/reject.hpp"
 #include "weft/lower/units.hpp"
 #include "weft/passes/keep_outputs.hpp"
-#include "weft/run/engine.hpp"
+#include "weft/run/step.hpp"
 
 namespace weft {
 
 namespace detail {
 
-// The instructions of Unit's program. Defined by the file that weft_add_model makes; without it,
-// the link fails and the linker names this struct.
+// The steps of Unit's program for the best SIMD target. Defined by the file that weft_add_model
+// makes; without it, the link fails and the linker names this struct.
 template <class Unit>
 struct made_by_weft_add_model {
-  static void run(const engine& e) noexcept;
-  // Packs the parameters in the layout that run reads.
-  static void pack(const engine& e, std::byte* packed) noexcept;
+  static generated_steps steps() noexcept;
 };
 
 }  // namespace detail
@@ -25,15 +23,17 @@ struct made_by_weft_add_model {
 // The generated code of a graph; empty by default.
 template <class Unit>
 struct generated_code {
-  program_code code;  // functions of the file that weft_add_model makes
+  // The steps for the best SIMD target.
+  generated_steps steps() const noexcept { return made ? made() : generated_steps{}; }
+
+  generated_steps (*made)() noexcept = nullptr;  // of the file that weft_add_model makes
 };
 
 namespace detail {
 
 template <class Unit>
 constexpr generated_code<Unit> code_of() noexcept {
-  using made = made_by_weft_add_model<Unit>;
-  return {{&made::run, &made::pack}};
+  return {&made_by_weft_add_model<Unit>::steps};
 }
 
 template <class Model, fixed_string... Results>
@@ -52,10 +52,11 @@ constexpr rule rule_of_generated() {
 //   weft_add_model(app encoder.hpp encoder)                       # CMake
 //   weft::module<encoder> net(weft::generated<encoder>());
 //
-// A program without that line of CMake does not link. Contractions of one to three rows with
-// weights [out, in], as linear has them, are generated for a frozen module; in one that is not, the
-// library's kernels compute them. A model in an unnamed namespace, or results that it does not
-// have, do not compile.
+// A program without that line of CMake does not link. Small instructions of fixed extents are
+// generated; the library's kernels compute the others, contractions with weights packed in
+// bfloat16, and, in a module that is not frozen, those of one to three rows with weights [out, in],
+// as linear has them. A model in an unnamed namespace, or results that it does not have, do not
+// compile.
 template <model_like Model, fixed_string... Results>
 requires(detail::rule_of_generated<Model, Results...>() ==
          rule::none) generated_code<inference<Model, Results...>> generated()

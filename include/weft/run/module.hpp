@@ -81,7 +81,7 @@ class runnable {
   // lower/fingerprint.hpp.
   //
   // With new parameters, initialised from the seed. `generated` is weft::generated<Model,
-  // Results...>() of weft/run/generated.hpp; none: the program's tables are interpreted.
+  // Results...>() of weft/run/generated.hpp; none: the library's kernels run.
   explicit runnable(std::uint64_t seed = 0, generated_code<source> generated = {},
                     linked = linked_here<code, code::program.fingerprint, Model>())
       : runnable(weft::parameters<Model>(seed), generated) {}
@@ -100,14 +100,15 @@ class runnable {
   // that weft::save(net.packed(), file) has written, packed weights are mapped instead.
   // weft::module<llama> net(weft::tensor_file("llama.gguf"), weft::precision::bfloat16);
   runnable(const parameter_source& file, precision p, const executor& threads = {},
+           generated_code<source> generated = {},
            linked = linked_here<code, code::program.fingerprint, Model>())
-      : runnable(file.open(code::program), p, threads) {}
+      : runnable(file.open(code::program), p, threads, generated) {}
   // Shares the parameters of another module, and its packed weights if it is frozen, as for another
   // thread: weft::module<encoder> second(weft::sharing(first)). States and workspace are its own.
   // The other model may be another one that has all parameters of this one with the same extents,
   // such as a step beside a prefill, or the same layers with a larger batch. Packed memory that the
   // caller gave must outlive both. Throws weft::error where the other one is frozen and packs its
-  // weights otherwise, or only one of the two has generated code.
+  // weights otherwise.
   template <model_like Other, class OtherUnit>
   requires(has_parameters_of<Other, Model>()) explicit runnable(
       shared_weights<Other, OtherUnit> first, generated_code<source> generated = {},
@@ -116,7 +117,8 @@ class runnable {
         workspace_(allocate(workspace_bytes, pages::small)),
         packed_(first.of.packed_),
         packed_as_(first.of.packed_as_),
-        engine_(engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.code)) {
+        engine_(
+            engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.steps())) {
     if (first.of.engine_->is_frozen()) engine_->freeze(*first.of.engine_);
   }
   // With existing parameters, whose memory is shared: changes in it are seen by the next run.
@@ -125,7 +127,8 @@ class runnable {
                     linked = linked_here<code, code::program.fingerprint, Model>())
       : parameters_(complete(shared)),
         workspace_(allocate(workspace_bytes, pages::small)),
-        engine_(engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.code)) {}
+        engine_(
+            engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.steps())) {}
   // And with a workspace in the caller's memory: workspace_bytes bytes, aligned to 64, for this
   // module alone while it lives. Throws weft::error where it is too small or not aligned.
   runnable(weft::parameters<Model> shared, std::span<std::byte> workspace,
@@ -133,7 +136,7 @@ class runnable {
            linked = linked_here<code, code::program.fingerprint, Model>())
       : parameters_(complete(shared)),
         engine_(engine_of({parameters_.addresses(), nullptr, checked(workspace, workspace_bytes)},
-                          generated.code)) {
+                          generated.steps())) {
     engine_->reset();
   }
 
@@ -143,8 +146,8 @@ class runnable {
 
   // Sets the threads of later runs, which use the calling thread alone at first:
   // run_on(weft::threads(2)), or an executor of the caller's own. Allocates scratch for them. The
-  // results have the same bits for any number of threads. Generated code runs on the calling thread
-  // alone.
+  // results have the same bits for any number of threads. An instruction with generated code runs
+  // on one thread.
   void run_on(const executor& threads) { engine_->run_on(threads); }
 
   // Records the times of later runs while r lives: see weft::profile of weft/io/profile.hpp.
@@ -161,12 +164,10 @@ class runnable {
   //
   // Packed are parameters that are the rhs of a contraction, the operand with the result's
   // innermost axes, as every weight of a linear layer is; not those with an axis of runtime length
-  // or a batch axis, which the lhs and the result have too. The others are read in place. Generated
-  // code packs those that it would otherwise transpose in every run, such as the weights of linear
-  // layers.
+  // or a batch axis, which the lhs and the result have too. The others are read in place.
   //
-  // In bfloat16, packed weights take half the memory and are rounded, see weft::precision; the
-  // module then runs without its generated code. The first call allocates packed_bytes(p), and
+  // In bfloat16, packed weights take half the memory and are rounded, see weft::precision; no
+  // generated code reads these. The first call allocates packed_bytes(p), and
   // later ones with the same precision reuse that memory: getting pages from the system can take
   // longer than packing. With run_on before, several threads pack.
   void freeze(precision p = precision::float32) {
@@ -187,10 +188,9 @@ class runnable {
   }
 
   // The packed weights, to save, see weft::save of weft/io/load.hpp. Throws weft::error where the
-  // module is not frozen, or runs generated code, which has a layout of its own.
+  // module is not frozen.
   packed_weights packed() const {
     if (!engine_->is_frozen()) throw error("packed: the module is not frozen");
-    if (engine_->has_generated_code()) throw error("packed: the module runs generated code");
     const auto& blocks = engine_->blocks();
     return {&code::program,
             parameters_,
@@ -253,17 +253,19 @@ class runnable {
   void draw_from(const kernels::random_state& state) noexcept { engine_->draw_from(state); }
 
  private:
-  static std::unique_ptr<engine> engine_of(memory m, program_code generated = {}) {
+  static std::unique_ptr<engine> engine_of(memory m, generated_steps generated = {}) {
     return std::make_unique<engine>(code::program, m, generated);
   }
-  runnable(const std::unique_ptr<parameter_reader>& file, precision p, const executor& threads)
+  runnable(const std::unique_ptr<parameter_reader>& file, precision p, const executor& threads,
+           generated_code<source> generated)
       : parameters_(read_parameters(
             code::program, *file,
             [](std::size_t i) { return code::tables.parameters[i].read_as_floats; })),
         workspace_(allocate(workspace_bytes, pages::small)),
         packed_(file->packed(p)),
         packed_as_(p),
-        engine_(engine_of({parameters_.addresses(), nullptr, workspace_.get()})) {
+        engine_(
+            engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.steps())) {
     engine_->run_on(threads);
     if (packed_ != nullptr) {
       engine_->adopt(packed_.get(), p);

@@ -36,7 +36,7 @@ struct sgd {
 
   static constexpr std::size_t states = 1;  // the velocity
   // One step for a range of parameters.
-  void operator()(const kernels::table& kernels, const update& u) const noexcept;
+  void operator()(const update& u) const noexcept;
 };
 
 // Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2) and bias correction,
@@ -52,7 +52,7 @@ struct adamw {
 
   static constexpr std::size_t states = 2;  // the first and second moments m and v
   // One step for a range of parameters.
-  void operator()(const kernels::table& kernels, const update& u) const noexcept;
+  void operator()(const update& u) const noexcept;
 };
 
 namespace detail {

@@ -161,7 +161,7 @@ class trainer {
         workspace_(allocate(workspace_bytes)),
         engine_(std::make_unique<engine>(
             code::program, memory{parameters_.addresses(), gradients_.get(), workspace_.get()},
-            generated.code)) {
+            generated.steps())) {
     for (std::size_t s = 0; s < Optimizer::states; ++s) {
       state_.push_back(allocate(parameters_.bytes, pages_of_state));
       state_floats_[s] = reinterpret_cast<float*>(state_.back().get());
@@ -213,7 +213,7 @@ class trainer {
   template <class Owns, class Share>
   void update_parameters(Owns owns, Share share) {
     const detail::rounding_to_nearest mode;
-    const kernels::table& kernels = kernels::dispatch();
+    const kernels::sum_function sum_of_squares = kernels::sum_of_squares_kernel();
     update u;
     u.learning_rate_scale = scale_of_schedule();
     u.step = steps_ + 1;
@@ -222,8 +222,8 @@ class trainer {
     for_blocks([&](std::size_t b) {
       squares_[b] = 0;
       if (!owns(b)) return;
-      squares_[b] = kernels.sum_of_squares(gradients_of(blocks_[b]).data(), blocks_[b].size);
-      if (!clips) change(blocks_[b], u, kernels);
+      squares_[b] = sum_of_squares(gradients_of(blocks_[b]).data(), blocks_[b].size);
+      if (!clips) change(blocks_[b], u);
     });
     share(std::span(squares_));
     const detail::clipping clipped = detail::clip(squares_, options_.clip_norm);
@@ -235,7 +235,7 @@ class trainer {
       }
       u.gradient_scale = clipped.scale;
       for_blocks([&](std::size_t b) {
-        if (owns(b)) change(blocks_[b], u, kernels);
+        if (owns(b)) change(blocks_[b], u);
       });
     }
     steps_ = u.step;
@@ -262,14 +262,14 @@ class trainer {
     });
   }
 
-  void change(const block_of_parameters& b, update u, const kernels::table& kernels) noexcept {
+  void change(const block_of_parameters& b, update u) noexcept {
     u.parameters = floats_.subspan(b.begin, b.size);
     u.gradients = gradients_of(b);
     std::array<float*, Optimizer::states> state{};
     for (std::size_t s = 0; s < state.size(); ++s) state[s] = state_floats_[s] + b.begin;
     u.state = state;
     u.decays = b.decays;
-    optimizer_(kernels, u);
+    optimizer_(u);
   }
 
   // Whether the loss depends on the parameter; if not, its gradient is a constant.

@@ -1,0 +1,132 @@
+#include "run/step_list.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "weft/lower/call.hpp"
+
+namespace weft {
+
+void engine::draw_from(const kernels::random_state& state) noexcept {
+  for (step& s : steps_->of) s.call.random = state;
+}
+
+namespace {
+
+// The number of values of a run, for kernel::length.
+void write_length(const kernels::call& c) noexcept {
+  float product = 1;
+  for (int l = 0; l < c.loops; ++l) product *= static_cast<float>(c.extent[l]);
+  std::memcpy(c.operands[0].data, &product, sizeof product);
+}
+
+// A kernel's call has so many operands; those after the instruction's are absent.
+std::size_t operands_of_call(const instruction& s) {
+  return static_cast<std::size_t>(std::max<int>(s.operands, kernels::max_operands));
+}
+
+}  // namespace
+
+void engine::describe_calls() {
+  step_list& steps = *steps_;
+  steps.of.resize(p_->instructions.size());
+  std::size_t count = 0;
+  for (const instruction& s : p_->instructions) count += operands_of_call(s);
+  steps.operands.resize(count);
+  kernels::operand* own = steps.operands.data();
+  for (int i = 0; i < steps.size(); ++i) {
+    const instruction& s = p_->instructions[i];
+    step& here = steps[i];
+    here.operands = own;
+    describe(here.call, *p_, s);
+    here.call.operands = own;
+    here.call.fused_ops = p_->fused_ops.begin() + s.first_fused;
+    here.call.scratch = scratch_of(0);
+    here.needs = s.check != 0 ? checks : 0u;
+    const operand_ref* const operands = operands_of(*p_, s);
+    for (int o = 0; o < s.operands; ++o) {
+      const operand_ref& r = operands[o];
+      own[o].type = r.type;
+      std::copy_n(r.stride, s.loops, own[o].stride);
+      if (r.where == block::input) steps.in_inputs.push_back({&own[o], &r});
+      for (int j = 0; j < r.shift_count; ++j)
+        if (p_->shifts[r.first_shift + j].slot == current_step) here.needs |= moves;
+    }
+    if (s.run == kernel::gather && operands[1].where == block::parameters &&
+        address(operands[1]) == nullptr)
+      here.needs |= gathers_packed;
+    own += operands_of_call(s);
+  }
+}
+
+// Whether an instruction's generated step is there, can read its parameters, and is faster.
+bool engine::runs_generated(int i) const noexcept {
+  const instruction& s = p_->instructions[i];
+  if (generated_.of == nullptr || generated_.of[i].run == nullptr) return false;
+  const generated_step& g = generated_.of[i];
+  const bool is_packed = is_frozen() && s.packed != not_packed;
+  if (is_packed && memory_.packed_as != precision::float32) return false;
+  if (is_packed && g.reads_packed) return generated_.reads(kernels::layout_of_packed());
+  for (int o = 0; o < s.operands; ++o) {
+    const operand_ref& r = operands_of(*p_, s)[o];
+    if (r.where == block::parameters && address(r) == nullptr) return false;  // it is only packed
+  }
+  return g.pays_unpacked;
+}
+
+void engine::choose_functions() noexcept {
+  for (int i = 0; i < steps_->size(); ++i) {
+    step& here = (*steps_)[i];
+    const kernel k = p_->instructions[i].run;
+    here.has_parts = !runs_generated(i);
+    here.run = !here.has_parts       ? generated_.of[i].run
+               : k == kernel::length ? &write_length
+                                     : p_->kernels[static_cast<std::size_t>(k)]();
+  }
+}
+
+void engine::use_kernels(const kernels::table& kernels) noexcept {
+  generated_ = {};
+  choose_functions();
+  for (int i = 0; i < steps_->size(); ++i)
+    if (const kernel k = p_->instructions[i].run; k != kernel::length)
+      (*steps_)[i].run = kernels.of(k);
+}
+
+void engine::bind_calls() noexcept {
+  for (int i = 0; i < steps_->size(); ++i) {
+    const instruction& s = p_->instructions[i];
+    step& here = (*steps_)[i];
+    kernels::call& c = here.call;
+    for (int l = 0; l < s.loops; ++l)
+      c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
+    for (int o = 0; o < s.operands; ++o) here.operands[o].data = address(operands_of(*p_, s)[o]);
+    c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
+    c.packed = nullptr;
+    if (!is_frozen() || s.packed == not_packed) continue;
+    c.packed = memory_.packed + packed_size(s.packed, memory_.packed_as);
+    c.packed_as = memory_.packed_as;
+  }
+}
+
+void engine::bind_inputs() noexcept {
+  for (const auto& o : steps_->in_inputs) o.to->data = address(*o.from);
+}
+
+void engine::adopt(const std::byte* packed, precision as) noexcept {
+  memory_.packed = packed;
+  memory_.packed_as = as;
+  choose_functions();
+  bind_calls();
+}
+
+kernels::call engine::call_of(int i, std::ptrdiff_t place, kernels::operand* own) const noexcept {
+  const instruction& s = p_->instructions[i];
+  kernels::call c = (*steps_)[i].call;
+  std::copy_n(c.operands, operands_of_call(s), own);
+  for (int o = 0; o < s.operands; ++o) own[o].data = address(operands_of(*p_, s)[o], place);
+  c.operands = own;
+  return c;
+}
+
+}  // namespace weft
