@@ -22,8 +22,8 @@ class learner_of final : public learner {
                  {.clip_norm = 1,
                   .schedule =
                       weft::warmup_cosine{
-                          .warmup = std::min(200L, steps / 10), .total = steps, .floor = 0.02}},
-                 seed),
+                          .warmup = std::min(200L, steps / 10), .total = steps, .floor = 0.02},
+                  .seed = seed}),
         measure_(trainer_.parameters()),
         adds_(trainer_.parameters()) {}
 

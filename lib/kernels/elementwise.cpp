@@ -291,7 +291,7 @@ constexpr elementwise_loop loop_over() {
 template <op K>
 elementwise_loop loop_of(dtype to, dtype from) {
   using f = vector_op<K>;
-  constexpr element_types types = op_entry<K>::types;
+  constexpr element_types types = info(K).types;
   constexpr int operands = operands_of_elementwise(K);
   if constexpr (K == op::where) {
     return where_loop(to);
@@ -319,7 +319,7 @@ elementwise_loop loop_of(dtype to, dtype from) {
 struct loop_of_operation {
   template <op K>
   constexpr auto operator()() const -> elementwise_loop (*)(dtype, dtype) {
-    if constexpr (is_elementwise(K))
+    if constexpr (K == op::cast || K == op::dropout || (is_elementwise(K) && has_vector_op<K>))
       return &loop_of<K>;
     else
       return nullptr;

@@ -71,7 +71,7 @@ using tile_activation = void (*)(const tile_sums&);
 struct tile_activation_of_operation {
   template <op K>
   constexpr tile_activation operator()() const {
-    if constexpr (has_flag(K, op_flag::epilogue))
+    if constexpr (has_flag(K, op_flag::epilogue) && has_vector_op<K>)
       return &activate_tile<vector_op<K>>;
     else
       return nullptr;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "weft/graph/ops.hpp"
+#include "weft/graph/op_table.hpp"
 
 namespace weft::detail {
 

@@ -16,7 +16,7 @@
 #include "weft/run/engine.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/packed.hpp"
-#include "weft/run/parameters.hpp"
+#include "weft/run/parameter_block.hpp"
 
 namespace weft {
 

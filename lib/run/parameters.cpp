@@ -1,4 +1,4 @@
-#include "weft/run/parameters.hpp"
+#include "weft/run/parameter_block.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "weft/run/error.hpp"
+#include "weft/run/memory.hpp"
 #include "weft/run/rounding.hpp"
 
 namespace weft {

@@ -27,7 +27,7 @@ def of_ranks(name, file, within, old, new):
 
 MUTANTS = [
     # What a result may overwrite, and what memory is free.
-    mutant("plan: a normalised sum overwrites its gain", GRAPH + "ops_rows.hpp",
+    mutant("plan: a normalised sum overwrites its gain", GRAPH + "op_table.hpp",
            "reads_before_writing",
            "operands < 4 || $operand == 0 || $operand == 3", "operands < 5 || $operand == 0",
            was="2d373ff"),
@@ -66,9 +66,8 @@ MUTANTS = [
     mutant("plan: any merge is a view", GRAPH + "ops_memory.hpp", "op_entry<op::merge>",
            "if (!v.can_coalesce(...)) return;", ""),
     # Simplify.
-    mutant("simplify: subtraction commutes", GRAPH + "ops_elementwise.hpp",
-           "op_entry<op::subtract>",
-           "arithmetic_operation<0>", "arithmetic_operation<op_flag::commutes>"),
+    mutant("simplify: subtraction commutes", GRAPH + "op_table.hpp", "table",
+           "binary(op::subtract, 0,", "binary(op::subtract, commutes,"),
     mutant("simplify: nodes of other constants are the same", PASSES + "simplify.hpp", "same_node",
            "std::bit_cast<std::uint64_t>(a.scalar) != ... ||", ""),
     mutant("simplify: nodes that name other axes are the same", PASSES + "simplify.hpp",
@@ -182,8 +181,8 @@ MUTANTS = [
     # Order and place.
     mutant("arrange: results have any order", PASSES + "assign_layouts.hpp", "assign_layouts",
            "for (... < $g.output_count; ...) fixed[...] = true;", ""),
-    mutant("data first: a slice keeps its order", GRAPH + "ops_memory.hpp", "op_entry<op::slice>",
-           "axis_order::through_view", "axis_order::as_written"),
+    mutant("data first: a slice keeps its order", GRAPH + "op_table.hpp", "table",
+           "view(op::slice, through_view)", "view(op::slice, as_written)"),
     mutant("hoist: what goes by lengths is computed once", PASSES + "hoist.hpp", "estimate",
            "if (depends_on_lengths($n)) return;", ""),
     mutant("own: a result may be an input's memory", PASSES + "copy_escaping_results.hpp",

@@ -1,4 +1,4 @@
-"""Places in C++ sources: a few tokens in the definition of a function or a class.
+"""Places in C++ sources: a few tokens in the definition of a function, a class or a table.
 
 `find` reads a file as tokens, so comments and layout do not matter. In a fragment `$name` stands for
 any identifier, the same one wherever it occurs, and `...` for as few tokens as there may be, with
@@ -43,6 +43,8 @@ def is_name(word):
 
 def body_of(words, i, is_class):
     """The body that follows the name which ends at i, or None."""
+    if words[i:i + 1] == ["{"]:
+        return i
     if not is_class:
         if i >= len(words) or words[i] != "(":
             return None
@@ -64,7 +66,7 @@ def body_of(words, i, is_class):
 
 
 def definitions(words, name):
-    """The ranges of tokens of all functions or classes of this name, from the name to the last brace."""
+    """The ranges of tokens of all definitions of this name, from the name to the last brace."""
     name = [word for word, _, _ in tokens(name)]
     for i in range(len(words) - len(name)):
         if words[i:i + len(name)] == name:

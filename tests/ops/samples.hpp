@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "reference/formulas.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
@@ -83,8 +84,8 @@ struct Pos : axis<up_to<7>> {};
 // Of an elementwise operation whose operands are all of T.
 template <op K, class T, class X, class Y, class Z>
 constexpr auto apply(const X& x, const Y& y, const Z& z) {
-  constexpr bool compares = op_entry<K>::types == element_types::comparison ||
-                            op_entry<K>::types == element_types::equality;
+  constexpr bool compares =
+      info(K).types == element_types::comparison || info(K).types == element_types::equality;
   using R = std::conditional_t<compares, bool, T>;
   if constexpr (operands_of_elementwise(K) == 1)
     return weft::detail::elementwise<K, R>(x);
@@ -98,7 +99,7 @@ constexpr auto apply(const X& x, const Y& y, const Z& z) {
 template <op K, class T>
 constexpr bool takes() {
   if constexpr (is_elementwise(K)) {
-    constexpr auto t = op_entry<K>::types;
+    constexpr auto t = info(K).types;
     using e = element_types;
     if (t == e::same || t == e::equality) return true;
     if (std::is_same_v<T, bool>) return t == e::booleans;
@@ -141,6 +142,12 @@ struct elementwise {
   }
 };
 
+// A loss whose terms are results with the names of their operations.
+template <op... K, class... Terms>
+constexpr auto loss_of_terms(const Terms&... terms) {
+  return results(as<"loss">((terms + ...)), as<named<K>()>(terms)...);
+}
+
 // The gradients of every elementwise operation of floats, for operands that are broadcast.
 struct elementwise_gradients {
   using operations = operations_where<is_differentiable_elementwise>;
@@ -153,18 +160,18 @@ struct elementwise_gradients {
     return weights()(sample::apply<K, float>(x, y, z));
   }
   constexpr auto operator()(scope s) const {
-    return operations::apply([&](auto... k) { return as<"loss">((of<k()>(s) + ...)); });
+    return operations::apply([&](auto... k) { return loss_of_terms<k()...>(of<k()>(s)...); });
   }
 };
 
-// The ranges of these models' operands, as the entries say.
+// The ranges of these models' operands, as their formulas say.
 template <class Operations>
 settings domains() {
   settings s;
   Operations::apply([&](auto... k) {
     const auto add = [&]<op K>(std::integral_constant<op, K>) {
       for (int j = 0; j < 3; ++j) {
-        const interval d = op_entry<K>::domain(j);
+        const reference::interval d = reference::formula<K>::domain(j);
         s.ranges[std::string(name_of(K)).append(".").append(std::to_string(j))] = {d.low, d.high};
       }
     };
@@ -196,14 +203,16 @@ struct rowwise {
     });
   }
 };
+// Their gradients. Each has an x of its own, so that no two gradients are added up.
 struct rowwise_gradients {
+  template <op K>
+  static constexpr auto of(scope s) {
+    auto x = s.param<named<K>() + fixed_string(".x"), Three, Five>();
+    return weights()(rowwise::along<K, Five>(x)) + weights()(rowwise::along<K, Three>(x));
+  }
   constexpr auto operator()(scope s) const {
-    auto x = s.param<"x", Three, Five>();
-    return rowwise::operations::apply([&](auto... k) {
-      return as<"loss">(
-          ((weights()(rowwise::along<k(), Five>(x)) + weights()(rowwise::along<k(), Three>(x))) +
-           ...));
-    });
+    return rowwise::operations::apply(
+        [&](auto... k) { return loss_of_terms<k()...>(of<k()>(s)...); });
   }
 };
 

@@ -7,14 +7,15 @@
 #include <limits>
 #include <numbers>
 
-#include "weft/graph/graph.hpp"
+#include "reference/formulas.hpp"
+#include "weft/graph/attributes.hpp"
 #include "weft/kernels/philox.hpp"
 
 namespace weft::reference {
 
 namespace detail {
 
-// The functions that entries of the operation table are written in.
+// The functions that formulas are written in.
 struct functions {
   static double exp(double x) { return std::exp(x); }
   static double log(double x) { return std::log(x); }
@@ -57,28 +58,18 @@ inline double cast(dtype to, double x) {
                        : std::trunc(std::clamp(x, double{limits::min()}, double{limits::max()}));
 }
 
-// What an entry gives for elements of type T; a value of as many as the operation has.
-template <class Entry, class T>
+// An element of an operation's result, computed in T.
+template <op K, class T>
 T element_of(T x, T y, T z) {
   const functions m;
-  constexpr std::size_t operands = std::size(Entry::slots) - 1;
+  constexpr int operands = operands_of_elementwise(K);
   if constexpr (operands == 1)
-    return static_cast<T>(Entry::reference(m, x));
+    return static_cast<T>(formula<K>::of(m, x));
   else if constexpr (operands == 2)
-    return static_cast<T>(Entry::reference(m, x, y));
+    return static_cast<T>(formula<K>::of(m, x, y));
   else
-    return static_cast<T>(Entry::reference(m, x, y, z));
+    return static_cast<T>(formula<K>::of(m, x, y, z));
 }
-template <class Entry>
-concept has_reference = requires(functions m) {
-  Entry::reference(m, 1.0);
-}
-|| requires(functions m) {
-  Entry::reference(m, 1.0, 1.0);
-}
-|| requires(functions m) {
-  Entry::reference(m, 1.0, 1.0, 1.0);
-};
 struct element_of_operation {
   template <op K>
   constexpr auto operator()() const -> double (*)(const node&, double, double, double) {
@@ -87,17 +78,22 @@ struct element_of_operation {
     } else if constexpr (!is_elementwise(K) || K == op::dropout) {
       return nullptr;
     } else {
-      using entry = op_entry<K>;
-      static_assert(has_reference<entry>,
-                    "reference: an elementwise operation's entry has no function reference");
-      return [](const node& n, double x, double y, double z) -> double {
-        if constexpr (entry::types == element_types::numbers)
-          if (n.type == dtype::int32)
-            return static_cast<std::int32_t>(element_of<entry>(static_cast<std::int64_t>(x),
-                                                               static_cast<std::int64_t>(y),
-                                                               static_cast<std::int64_t>(z)));
-        return element_of<entry>(x, y, z);
+      constexpr bool has_formula = requires {
+        sizeof(formula<K>);
       };
+      static_assert(has_formula,
+                    "reference: an elementwise operation has no formula in reference/formulas.hpp");
+      if constexpr (!has_formula)
+        return nullptr;
+      else
+        return [](const node& n, double x, double y, double z) -> double {
+          if constexpr (info(K).types == element_types::numbers)
+            if (n.type == dtype::int32)
+              return static_cast<std::int32_t>(element_of<K>(static_cast<std::int64_t>(x),
+                                                             static_cast<std::int64_t>(y),
+                                                             static_cast<std::int64_t>(z)));
+          return element_of<K>(x, y, z);
+        };
     }
   }
 };

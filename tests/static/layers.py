@@ -22,11 +22,38 @@ LAYERS = {
     "mpi": ("axes", "graph", "io", "kernels", "lower", "passes", "run"),
 }
 # Kernels know of the graph only the operations, and what their table says.
-OPERATIONS = ("graph/attention_slots.hpp", "graph/op.hpp", "graph/op_class.hpp", "graph/ops.hpp",
-              "graph/random.hpp")
+OPERATIONS = ("graph/attention_slots.hpp", "graph/op.hpp", "graph/op_table.hpp", "graph/random.hpp")
+INCLUDE = re.compile(r'#include ["<](?:weft/)?([^">]+)[">]')
+
+
+def read_by(path, found):
+    """Adds the files that one includes, and those that these include."""
+    for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+        for folder in ("include/weft", "lib", "tests"):
+            file = ROOT / folder / name
+            if file.is_file() and file not in found:
+                found[file] = path
+                read_by(file, found)
+
+
+def entries_seen_by_kernels():
+    """How operations are differentiated, simplified and lowered is no kernel's business: a change of
+    that compiles none of them, and none of their tests."""
+    found = {}
+    for path in sorted([*ROOT.glob("lib/kernels/*.cpp"), *ROOT.glob("tests/kernels/*.cpp"),
+                        *ROOT.glob("include/weft/kernels/*")]):
+        if path.is_file():
+            read_by(path, found)
+    for entries in sorted(ROOT.glob("include/weft/graph/ops*.hpp")):
+        if entries in found:
+            yield f"kernels read {entries.name} by way of {found[entries].relative_to(ROOT)}"
 
 
 def faults():
+    yield from entries_seen_by_kernels()
+    for path in sorted(ROOT.glob("include/weft/graph/*")):
+        if "kernel::" in path.read_text(encoding="utf-8"):
+            yield f"{path.relative_to(ROOT)}: the graph names a kernel"
     for path in sorted([*ROOT.glob("include/weft/*/**/*"), *ROOT.glob("lib/kernels/*")]):
         if path.suffix not in (".hpp", ".h", ".cpp"):
             continue

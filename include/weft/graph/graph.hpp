@@ -13,7 +13,7 @@
 #include "weft/graph/model_fault.hpp"
 #include "weft/graph/node.hpp"
 #include "weft/graph/op.hpp"
-#include "weft/graph/ops.hpp"
+#include "weft/graph/op_table.hpp"
 #include "weft/graph/reject.hpp"
 
 namespace weft {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/graph/graph.hpp"
+#include "weft/graph/ops.hpp"
 
 namespace weft {
 

@@ -1,5 +1,4 @@
-// The primitive operations, which are the kinds of nodes of a graph, and the kernels that compute
-// them.
+// The primitive operations, which are the kinds of nodes of a graph.
 #pragma once
 
 #include <cstdint>
@@ -108,30 +107,6 @@ enum class op : std::uint8_t {
   yield,
   scan_collect,
 };
-
-// The kernels that take a kernels::call: KERNEL(name) for each. Contracts: kernels/kernels.hpp. A
-// macro, as the table of kernels has a member, and lib an entry point, for each name.
-#define WEFT_KERNELS(KERNEL) \
-  KERNEL(elementwise)        \
-  KERNEL(reduce)             \
-  KERNEL(rowwise)            \
-  KERNEL(dot)                \
-  KERNEL(gather)             \
-  KERNEL(scatter_add)        \
-  KERNEL(top_k)              \
-  KERNEL(update_rows)        \
-  KERNEL(rotate)             \
-  KERNEL(rotate_adjoint)     \
-  KERNEL(positions)          \
-  KERNEL(zero)               \
-  KERNEL(attention)          \
-  KERNEL(attention_adjoint)
-
-#define WEFT_KERNEL(name) name,
-enum class kernel : std::uint8_t {
-  WEFT_KERNELS(WEFT_KERNEL) length  // computed by the engine
-};
-#undef WEFT_KERNEL
 
 inline constexpr int max_rank = 8;       // axes of one tensor, and loops of one operation
 inline constexpr int max_operands = 13;  // of one node

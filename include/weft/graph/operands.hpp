@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "weft/graph/node.hpp"
-#include "weft/graph/ops.hpp"
+#include "weft/graph/op_table.hpp"
 
 namespace weft {
 

@@ -29,8 +29,6 @@ struct op_entry<op::element_ids> : leaf_operation {};
 
 template <>
 struct op_entry<op::rename> : view_operation {
-  static constexpr unsigned flags = op_flag::any_length;
-  static constexpr axis_order order = axis_order::through_view;
   static constexpr void view(auto& v) {
     v.alias();
     v.for_each_axis([&](const auto*, auto stride) { v.push(stride); });
@@ -49,8 +47,6 @@ struct op_entry<op::rename> : view_operation {
 // Nothing follows from it but a check before a run.
 template <>
 struct op_entry<op::within> : view_operation {
-  static constexpr unsigned flags = op_flag::any_length;
-  static constexpr axis_order order = axis_order::through_view;
   static constexpr void view(auto& v) {
     v.alias();
     v.for_each_axis([&](const auto*, auto stride) { v.push(stride); });
@@ -62,7 +58,6 @@ struct op_entry<op::within> : view_operation {
 // From slice_offset, and the lengths of the slice_axes after the first, on, along the first.
 template <>
 struct op_entry<op::slice> : view_operation {
-  static constexpr axis_order order = axis_order::through_view;
   static constexpr void view(auto& v) {
     v.alias();
     v.for_each_axis([&](const auto*, auto stride) { v.push(stride); });
@@ -166,7 +161,6 @@ struct op_entry<op::merge> : view_operation {
 template <>
 struct op_entry<op::get_result> : view_operation {
   using adjoint = no_adjoint;
-  static constexpr axis_order order = axis_order::as_written;
   static constexpr void view(auto& v) { v.alias_result(result_index(v.n)); }
 };
 
@@ -186,7 +180,6 @@ struct op_entry<op::scan_slice> : view_operation {
 // The carry after the last step.
 template <>
 struct op_entry<op::scan_result> : view_operation {
-  static constexpr axis_order order = axis_order::as_written;
   static constexpr void view(auto& v) {
     v.alias();
     v.for_each_axis([&](const auto*, auto stride) { v.push(stride); });
@@ -198,7 +191,6 @@ struct op_entry<op::scan_result> : view_operation {
 // 0, 1, 2, ... along the axis of the result.
 template <>
 struct op_entry<op::positions> : source_operation {
-  static constexpr unsigned flags = op_flag::any_length;
   static constexpr void lower(auto& ctx, int id) { lower_positions(ctx, id); }
 };
 // The product of the lengths of multiplied_axes, as float32.
@@ -213,9 +205,6 @@ struct op_entry<op::length> : source_operation {
 
 template <>
 struct op_entry<op::gather> : indexed_operation {
-  static constexpr slot slots[]{written, {role::table}, {role::indices}};
-  static constexpr unsigned flags = op_flag::expensive | op_flag::any_result | op_flag::any_indices;
-  static constexpr axis_order order = axis_order::like_indices;
   static constexpr void adjoint(auto& p) {
     p.add(0, p.emit(p.like(op::scatter_add), p.axes_of(0), p.gradient(), p.x(1)));
   }
@@ -223,9 +212,6 @@ struct op_entry<op::gather> : indexed_operation {
 };
 template <>
 struct op_entry<op::scatter_add> : indexed_operation {
-  static constexpr slot slots[]{written, {role::g}, {role::indices}};
-  static constexpr unsigned flags =
-      op_flag::expensive | op_flag::any_result | op_flag::any_operands;
   static constexpr double flops(const auto& g, const auto& n) {
     return static_cast<double>(g.nodes[n.operand[0]].axes.extent());
   }
@@ -236,8 +222,6 @@ struct op_entry<op::scatter_add> : indexed_operation {
 };
 template <>
 struct op_entry<op::update_rows> : indexed_operation {
-  static constexpr slot slots[]{
-      written, {role::buffer}, {role::rows}, {role::start}, optional(role::count)};
   using adjoint = no_adjoint;
   static constexpr void lower(auto& ctx, int id) { lower_update_rows(ctx, id); }
 };
@@ -246,9 +230,6 @@ struct op_entry<op::update_rows> : indexed_operation {
 // list.
 template <>
 struct op_entry<op::concatenate> : assembly_operation {
-  static constexpr slot slots[]{written, {.what = role::parts, .is = presence::repeated}};
-  static constexpr unsigned flags = op_flag::any_operands;
-  static constexpr axis_order order = axis_order::through_concatenation;
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
     const auto& parts = concatenated_axes(n);
     r.target = n.axes.at[g.nodes[n.operand[0]].axes.find(parts.at[0])];
@@ -265,8 +246,6 @@ struct op_entry<op::concatenate> : assembly_operation {
 // Zeros, with the operand where a slice has it: the adjoint of slice.
 template <>
 struct op_entry<op::pad> : assembly_operation {
-  static constexpr slot slots[]{written, {role::x}};
-  static constexpr axis_order order = axis_order::through_view;
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
     const auto* const part = new_axis(g.nodes[n.operand[0]].axes, n.axes);
     r.target = sliced_axis(n);
@@ -285,7 +264,6 @@ struct op_entry<op::pad> : assembly_operation {
 // The sum of overlapping windows: the adjoint of unfold, whose axes and numbers it has.
 template <>
 struct op_entry<op::fold> : assembly_operation {
-  static constexpr slot slots[]{written, {role::x}};
   static constexpr double flops(const auto& g, const auto& n) {
     return static_cast<double>(g.nodes[n.operand[0]].axes.extent());
   }
@@ -298,19 +276,16 @@ struct op_entry<op::fold> : assembly_operation {
 // What is handed from step to step, at the step's start.
 template <>
 struct op_entry<op::carry> : scan_operation {
-  static constexpr slot slots[]{written, {role::initial}};
   static constexpr void lower(auto&, int) {}  // with its scan, see lower/lower_scan.hpp
 };
 // The carry of the next step.
 template <>
 struct op_entry<op::yield> : scan_operation {
-  static constexpr slot slots[]{written, {role::carry}, {role::value}};
   static constexpr void lower(auto& ctx, int id) { lower_yield(ctx, id); }
 };
 // The values of all steps, along scanned_axis.
 template <>
 struct op_entry<op::scan_collect> : scan_operation {
-  static constexpr slot slots[]{written, {role::value}};
   static constexpr int fold(auto& s, auto& n) {  // the same at every step
     if (s.operand(n, 0).region == 0) n = s.broadcast(n, n.operand[0]);
     return -1;

@@ -2,7 +2,6 @@
 // ops_elementwise.hpp.
 #pragma once
 
-#include "weft/graph/attention_slots.hpp"
 #include "weft/graph/op_class.hpp"
 
 namespace weft {
@@ -10,11 +9,7 @@ namespace weft {
 // The sum over the axes that the result has not, times node::scale, plus the addends, through
 // node::epilogue.
 template <>
-struct op_entry<op::dot> : detail::operation_of_class<op_class::contraction> {
-  static constexpr slot slots[]{
-      written, {role::left}, {role::right}, optional(role::addend), optional(role::second_addend)};
-  static constexpr unsigned flags = op_flag::expensive | op_flag::any_result;
-  static constexpr axis_order order = axis_order::like_left_matrix;
+struct op_entry<op::dot> {
   static constexpr double flops(const auto& g, const auto& n) {
     double terms = static_cast<double>(n.axes.extent());
     const double size = terms;
@@ -36,27 +31,21 @@ struct op_entry<op::dot> : detail::operation_of_class<op_class::contraction> {
 
 // See attention_slots.hpp for the operands, and kernels/attention.hpp for the formulas.
 template <>
-struct op_entry<op::attention> : detail::operation_of_class<op_class::attention> {
-  static constexpr auto& slots = attention_slots;
-  static constexpr unsigned flags = op_flag::expensive;
+struct op_entry<op::attention> {
   static constexpr double flops(const auto& g, const auto& n) { return attention_flops(g, n); }
   static constexpr void adjoint(auto& p) { p.add_attention_gradients(); }
   static constexpr void lower(auto& ctx, int id) { lower_attention(ctx, id); }
 };
 template <>
-struct op_entry<op::attention_adjoint> : detail::operation_of_class<op_class::attention> {
-  static constexpr auto& slots = attention_adjoint_slots;
+struct op_entry<op::attention_adjoint> {
   using adjoint = no_adjoint;
-  static constexpr unsigned flags = op_flag::expensive;
   static constexpr double flops(const auto& g, const auto& n) { return attention_flops(g, n); }
   static constexpr void lower(auto& ctx, int id) { lower_attention(ctx, id); }
 };
 
 // See ops/rotate.hpp for the formula. Six operations a pair.
 template <>
-struct op_entry<op::rotate> : detail::operation_of_class<op_class::rotation> {
-  static constexpr slot slots[]{written, {role::x}, {role::cosine}, {role::sine}};
-  static constexpr axis_order order = axis_order::like_first;
+struct op_entry<op::rotate> {
   static constexpr double flops(const auto&, const auto& n) {
     return 3 * static_cast<double>(n.axes.extent());
   }
@@ -65,8 +54,7 @@ struct op_entry<op::rotate> : detail::operation_of_class<op_class::rotation> {
 };
 // For the cosine, or for the sine, as rotation_factor says.
 template <>
-struct op_entry<op::rotate_adjoint> : detail::operation_of_class<op_class::rotation> {
-  static constexpr slot slots[]{written, {role::x}, {role::g}};
+struct op_entry<op::rotate_adjoint> {
   using adjoint = no_adjoint;
   static constexpr double flops(const auto&, const auto& n) {
     return 3 * static_cast<double>(n.axes.extent());

@@ -48,12 +48,6 @@ struct softmax_adjoint_operation : rowwise_operation {
 };
 template <op Adjoint, int Flops>
 struct normalize_operation : rowwise_operation {
-  static constexpr slot slots[]{
-      written, {role::x}, optional(role::gain), optional(role::bias), optional(role::addend)};
-  // x + addend is written into the result's row before gain and bias are read.
-  static constexpr bool reads_before_writing(int operands, int operand) {
-    return operands < 4 || operand == 0 || operand == 3;
-  }
   static constexpr double flops(const auto&, const auto& n) {
     return (Flops + n.operands - 1) * static_cast<double>(n.axes.extent());
   }
@@ -62,13 +56,6 @@ struct normalize_operation : rowwise_operation {
 // The partial sums are of the gradients of gain and bias, see graph/partial_sums.hpp.
 template <int Flops>
 struct normalize_adjoint_operation : rowwise_operation {
-  static constexpr slot slots[]{
-      written,
-      {role::x},
-      {role::g},
-      optional(role::gain),
-      optional(role::addend),
-      {.what = role::partial_sums, .is = presence::optional, .by = access::own}};
   using adjoint = no_adjoint;
   static constexpr double flops(const auto&, const auto& n) {
     const int sums = has_partial_sums(n) ? 3 : 0;
@@ -80,13 +67,9 @@ struct normalize_adjoint_operation : rowwise_operation {
 
 // Maximum, difference, exp, sum and quotient.
 template <>
-struct op_entry<op::softmax> : detail::softmax_operation<op::softmax_adjoint> {
-  static constexpr slot slots[]{written, {role::x}, optional(role::mask)};
-};
+struct op_entry<op::softmax> : detail::softmax_operation<op::softmax_adjoint> {};
 template <>
-struct op_entry<op::log_softmax> : detail::softmax_operation<op::log_softmax_adjoint> {
-  static constexpr slot slots[]{written, {role::x}};
-};
+struct op_entry<op::log_softmax> : detail::softmax_operation<op::log_softmax_adjoint> {};
 // Sum, difference, square, sum and product.
 template <>
 struct op_entry<op::normalize> : detail::normalize_operation<op::normalize_adjoint, 5> {};
@@ -94,14 +77,10 @@ struct op_entry<op::normalize> : detail::normalize_operation<op::normalize_adjoi
 template <>
 struct op_entry<op::rms_normalize> : detail::normalize_operation<op::rms_normalize_adjoint, 3> {};
 template <>
-struct op_entry<op::softmax_adjoint> : detail::softmax_adjoint_operation {
-  static constexpr slot slots[]{written, {role::y}, {role::g}};
-};
+struct op_entry<op::softmax_adjoint> : detail::softmax_adjoint_operation {};
 // With indices, g has one element a row, at the index.
 template <>
-struct op_entry<op::log_softmax_adjoint> : detail::softmax_adjoint_operation {
-  static constexpr slot slots[]{written, {role::y}, {role::g}, optional(role::indices)};
-};
+struct op_entry<op::log_softmax_adjoint> : detail::softmax_adjoint_operation {};
 template <>
 struct op_entry<op::normalize_adjoint> : detail::normalize_adjoint_operation<9> {};
 template <>
@@ -112,7 +91,6 @@ namespace detail {
 // Each is the other's adjoint.
 template <op Adjoint>
 struct cumulative_operation : rowwise_operation {
-  static constexpr slot slots[]{written, {role::x}};
   static constexpr double flops(const auto&, const auto& n) {
     return static_cast<double>(n.axes.extent());
   }
@@ -129,29 +107,17 @@ struct op_entry<op::reverse_cumulative_sum> : detail::cumulative_operation<op::c
 
 // The indices of the greatest elements along ranked_axis, the greatest first, along selected_axis.
 template <>
-struct op_entry<op::top_k> : detail::operation_of_class<op_class::reduction> {
-  static constexpr slot slots[]{written, {role::x}};
+struct op_entry<op::top_k> {
   using adjoint = no_adjoint;
-  static constexpr unsigned flags = op_flag::expensive;
-  static constexpr axis_order order = axis_order::through_axis_change;
   static constexpr double flops(const auto& g, const auto& n) {  // one comparison an element
     return static_cast<double>(g.nodes[n.operand[0]].axes.extent());
   }
-  static constexpr void lower(auto& ctx, int id) {
-    const auto& n = ctx.g.nodes[id];
-    const auto& loops = ctx.g.nodes[n.operand[0]].axes;
-    auto& s = ctx.emit(kernel::top_k, n.kind, id, loops);
-    s.over = 1u << loops.find(ranked_axis(n));
-    s.axis = ctx.extent(selected_axis(n));
-    s.axis_stride = ctx.p.of[id].stride[n.axes.find(selected_axis(n))];
-    ctx.add_all(s, id, loops);
-  }
+  static constexpr void lower(auto& ctx, int id) { lower_top_k(ctx, id); }
 };
 
 // Of a normalization's adjoint: the sum of its partial sums, for the gain or for the bias.
 template <>
-struct op_entry<op::norm_parameter_gradient> : detail::operation_of_class<op_class::reduction> {
-  static constexpr slot slots[]{written, {role::x}};
+struct op_entry<op::norm_parameter_gradient> {
   using adjoint = no_adjoint;
   static constexpr double flops(const auto& g, const auto& n) {
     return static_cast<double>(partial_count(g.nodes[n.operand[0]])) *

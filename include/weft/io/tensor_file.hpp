@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "weft/run/parameters.hpp"
+#include "weft/run/parameter_block.hpp"
 
 namespace weft {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/graph/ops.hpp"
+#include "weft/graph/op_table.hpp"
 #include "weft/precision.hpp"
 
 namespace weft::kernels {
@@ -89,7 +89,7 @@ struct attention_attributes {
 };
 
 // operands[0] is the result. It overlaps no input, except that it may be in place: the same
-// elements (same data, same strides) as an input for which reads_before_writing (graph/op.hpp)
+// elements (same data, same strides) as an input for which reads_before_writing (graph/op_table.hpp)
 // allows it. Extents may be 0 and 1. Loops come in any order; the last one is the innermost in the
 // declared order of axes, but its stride need not be 1.
 struct call {

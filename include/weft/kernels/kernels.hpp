@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "weft/graph/op.hpp"
 #include "weft/kernels/attention.hpp"
 #include "weft/kernels/call.hpp"
+#include "weft/kernels/kernel.hpp"
 #include "weft/kernels/update.hpp"
 
 namespace weft::kernels {

@@ -12,6 +12,7 @@
 #include "weft/lower/lowering.hpp"
 #include "weft/lower/program_builder.hpp"
 #include "weft/lower/workspace.hpp"
+#include "weft/passes/plan.hpp"
 
 namespace weft {
 

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "weft/graph/fusion_group.hpp"
+#include "weft/graph/ops.hpp"
 #include "weft/graph/partial_sums.hpp"
 #include "weft/graph/rotation.hpp"
 #include "weft/lower/lower_attention.hpp"
@@ -28,6 +29,16 @@ constexpr void lower_norm_parameter_gradient(lowering& ctx, int id) {
   sums.stride[s.loops++] = static_cast<std::ptrdiff_t>(n.axes.extent());
   ctx.add_operand(s, ctx.place(id, n.axes));
   ctx.add_operand(s, sums);
+}
+
+constexpr void lower_top_k(lowering& ctx, int id) {
+  const node& n = ctx.g.nodes[id];
+  const axis_list& loops = ctx.g.nodes[n.operand[0]].axes;
+  instruction& s = ctx.emit(kernel::top_k, n.kind, id, loops);
+  s.over = 1u << loops.find(ranked_axis(n));
+  s.axis = ctx.extent(selected_axis(n));
+  s.axis_stride = ctx.p.of[id].stride[n.axes.find(selected_axis(n))];
+  ctx.add_all(s, id, loops);
 }
 
 constexpr unsigned loops_from(const axis_list& loops, int from) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "weft/lower/program_builder.hpp"
+#include "weft/passes/memory_layout.hpp"
 
 namespace weft::detail {
 

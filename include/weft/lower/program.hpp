@@ -10,8 +10,9 @@
 #include "weft/graph/static_array.hpp"
 #include "weft/kernels/attention.hpp"
 #include "weft/kernels/call.hpp"
+#include "weft/kernels/kernel.hpp"
 #include "weft/kernels/kernels.hpp"
-#include "weft/passes/plan.hpp"
+#include "weft/passes/memory_plan.hpp"
 
 namespace weft {
 

@@ -10,7 +10,7 @@
 #include "weft/axes/fixed_string.hpp"
 #include "weft/graph/compact_graph.hpp"
 #include "weft/graph/graph.hpp"
-#include "weft/graph/ops.hpp"
+#include "weft/graph/op_table.hpp"
 
 namespace weft {
 

@@ -9,6 +9,7 @@
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/lengths.hpp"
+#include "weft/graph/ops.hpp"
 #include "weft/graph/scan.hpp"
 
 namespace weft {

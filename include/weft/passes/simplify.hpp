@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "weft/graph/graph.hpp"
+#include "weft/graph/ops.hpp"
 #include "weft/passes/eliminate_dead_code.hpp"
 
 namespace weft {

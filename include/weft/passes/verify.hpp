@@ -5,7 +5,7 @@
 
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
-#include "weft/graph/ops.hpp"
+#include "weft/graph/op_table.hpp"
 #include "weft/graph/scan.hpp"
 
 namespace weft {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "weft/passes/plan.hpp"
+#include "weft/passes/memory_plan.hpp"
 
 namespace weft {
 

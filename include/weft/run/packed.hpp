@@ -8,7 +8,7 @@
 #include "weft/kernels/kernels.hpp"
 #include "weft/lower/program.hpp"
 #include "weft/precision.hpp"
-#include "weft/run/parameters.hpp"
+#include "weft/run/parameter_block.hpp"
 
 namespace weft {
 
