@@ -10,6 +10,7 @@
 #include "kernels/attention_view.hpp"
 #include "kernels/band.hpp"
 #include "kernels/bias_tile.hpp"
+#include "kernels/key_runs.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/kernels.hpp"
 
@@ -232,99 +233,98 @@ class forward {
     store_results(t, queries);
   }
 
-  // A range of keys that the same vectors of a tile's queries see.
-  struct run {
-    index_range keys;
-    std::size_t vector, vectors;
+  // A block of keys and its values, for a tile of queries: the keys of it that any query sees, and
+  // those that each vector of queries sees.
+  struct tile_block {
+    std::ptrdiff_t tile;
+    index_range queries, all_visible, keys;
+    std::size_t vectors;
+    index_range visible[tile_vectors];
   };
-  // The run that begins with a key. Both ends of what a vector sees are no earlier than those of
-  // the vector before it.
-  static run run_from(std::ptrdiff_t key, std::ptrdiff_t end, const index_range* visible,
-                      std::size_t vectors) {
-    run r{{key, end}, 0, 0};
-    for (std::size_t v = 0; v < vectors; ++v) {
-      if (visible[v].end <= key) {
-        r.vector = v + 1;
-        continue;
-      }
-      r.keys.end =
-          std::min(r.keys.end, visible[v].begin <= key ? visible[v].end : visible[v].begin);
-      r.vectors += visible[v].begin <= key;
-    }
-    return r;
-  }
 
   // Updates a tile of queries with a block of keys and its values: scores, online softmax, and the
   // product with the values.
   void process_block(std::ptrdiff_t t, const index_range& queries, const index_range& block,
                      const key_rows& own, const value_rows& values) {
-    const index_range all_visible = visible_to_any(queries);
-    const index_range keys = block.intersect(all_visible);
-    if (keys.empty()) return;
-    const std::size_t vectors = vectors_of(queries);
-    index_range visible[tile_vectors];
-    for (std::size_t v = 0; v < vectors; ++v)
-      visible[v] = within_band(vector_of(queries, v)).clamped_to(keys);
-    const auto scores = [&](std::ptrdiff_t key, std::size_t v) {
-      return scores_ + (key - keys.begin) * pitch() + static_cast<std::ptrdiff_t>(v) * lanes();
-    };
-    run r{};
-    for (std::ptrdiff_t key = keys.begin; key < keys.end; key = r.keys.end) {
-      r = run_from(key, keys.end, visible, vectors);
+    tile_block b{t, queries, visible_to_any(queries), {}, vectors_of(queries), {}};
+    b.keys = block.intersect(b.all_visible);
+    if (b.keys.empty()) return;
+    for (std::size_t v = 0; v < b.vectors; ++v)
+      b.visible[v] = within_band(vector_of(queries, v)).clamped_to(b.keys);
+    multiply_with_keys(b, {own.data + (b.keys.begin - block.begin) * own.row, own.row, own.column});
+    update_softmax(b);
+    multiply_with_values(b, {values.data + (b.keys.begin - block.begin) * values.row, values.row});
+  }
+
+  float* scores_of(const tile_block& b, std::ptrdiff_t key, std::size_t v) const {
+    return scores_ + (key - b.keys.begin) * pitch() + static_cast<std::ptrdiff_t>(v) * lanes();
+  }
+
+  HWY_INLINE void multiply_with_keys(const tile_block& b, const key_rows& own) const {
+    key_run r{};
+    for (std::ptrdiff_t key = b.keys.begin; key < b.keys.end; key = r.keys.end) {
+      r = run_from(key, b.keys.end, b.visible, b.vectors);
       if (r.vectors == 0) continue;
-      const matmul p{own.data + (r.keys.begin - block.begin) * own.row,
+      const matmul p{own.data + (r.keys.begin - b.keys.begin) * own.row,
                      own.row,
                      own.column,
-                     packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes(),
+                     packed(b.tile) + static_cast<std::ptrdiff_t>(r.vector) * lanes(),
                      pitch(),
-                     scores(r.keys.begin, r.vector),
+                     scores_of(b, r.keys.begin, r.vector),
                      pitch(),
                      r.keys.count()};
       multiply(p, r.vectors, [this](std::size_t, std::size_t) {
         return index_range{0, static_cast<std::ptrdiff_t>(depth_)};
       });
     }
+  }
 
-    for (std::size_t v = 0; v < vectors; ++v) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes();
-      const score_rows s{scores(visible[v].begin, v), pitch(), visible[v].count()};
-      finish_scores(s, vector_of(queries, v), visible[v]);
-      online_softmax_update(
-          s, {running_max_ + t * pitch() + at, running_sum_ + t * pitch() + at, rescale_ + at});
+  HWY_INLINE void update_softmax(const tile_block& b) const {
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes(),
+                           of_tile = b.tile * pitch() + at;
+      const index_range queries = vector_of(b.queries, v), visible = b.visible[v];
+      const score_rows s{scores_of(b, visible.begin, v), pitch(), visible.count()};
+      finish_scores(s, queries, visible);
+      online_softmax_update(s, {running_max_ + of_tile, running_sum_ + of_tile, rescale_ + at});
       if (c_.attention.drop.threshold != 0)
-        drop_scores(s, ids_from(vector_of(queries, v).begin, visible[v].begin), schedule_,
+        drop_scores(s, ids_from(queries.begin, visible.begin), schedule_,
                     c_.attention.drop.threshold);
-      zero_padding(s, visible[v].begin - keys.begin, keys.end - visible[v].end);
+      zero_padding(s, visible.begin - b.keys.begin, b.keys.end - visible.end);
     }
+  }
 
-    const bool is_first = keys.begin == all_visible.begin, is_last = keys.end == all_visible.end;
-    if (is_last) end_sums(t, queries);
+  HWY_INLINE void multiply_with_values(const tile_block& b, const value_rows& values) {
+    const std::ptrdiff_t t = b.tile;
+    const bool is_first = b.keys.begin == b.all_visible.begin,
+               is_last = b.keys.end == b.all_visible.end;
+    if (is_last) end_sums(t, b.queries);
     const bool in_place = is_last && stores_full_vectors();
-    float* const to = in_place ? at_.result.at(queries.begin, 0) : results(t);
+    float* const to = in_place ? at_.result.at(b.queries.begin, 0) : results(t);
     const std::ptrdiff_t to_row = in_place ? at_.result.row : value_row_;
     const matmul p{scores_,
                    1,
                    pitch(),
-                   values.data + (keys.begin - block.begin) * values.row,
+                   values.data,
                    values.row,
                    to,
                    to_row,
-                   queries.count(),
+                   b.queries.count(),
                    is_first ? nullptr : results(t),
                    value_row_,
                    rescale_,
                    is_last ? running_sum_ + t * pitch() : nullptr};
     // For queries that see none of the keys the depth is empty: their results are kept, or 0 if
     // this block is the first.
-    const band_range here(at_.band, queries, keys);
+    const band_range here(at_.band, b.queries, b.keys);
     multiply(p, static_cast<std::size_t>(value_row_ / lanes()),
              [&](std::size_t first, std::size_t count) {
                return here.keys({static_cast<std::ptrdiff_t>(first),
                                  static_cast<std::ptrdiff_t>(first + count)});
              });
     if (is_last && may_mask())  // while they are in the cache
-      is_finite_ = is_finite_ && rows_are_finite(to, to_row, queries.count(), value_);
-    if (is_last && !in_place) store_results(t, queries);
+      is_finite_ = is_finite_ && rows_are_finite(to, to_row, b.queries.count(), value_);
+    if (is_last && !in_place) store_results(t, b.queries);
   }
 
   // The element ids of the weights from a query and a key on, for dropout.
@@ -364,18 +364,7 @@ class forward {
     return at_.result.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
   }
   void store_results(std::ptrdiff_t t, const index_range& queries) const {
-    const query_tag d;
-    const std::size_t lanes = hn::Lanes(d);
-    const float* from = results(t);
-    for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i, from += value_row_) {
-      if (at_.result.column == 1) {
-        for (std::size_t e = 0; e < value_; e += lanes)
-          store_up_to(d, hn::LoadU(d, from + e), at_.result.at(i, 0) + e, value_ - e);
-      } else {
-        for (std::size_t e = 0; e < value_; ++e)
-          *at_.result.at(i, static_cast<std::ptrdiff_t>(e)) = from[e];
-      }
-    }
+    store_rows(results(t), value_row_, at_.result, queries, value_);
   }
 
   // Replaces the running sums by the factors that normalise the results, and stores the logsumexp

@@ -12,7 +12,6 @@
 #include <limits>
 #include <memory>
 
-#include "hwy/cache_control.h"
 #include "kernels/attention_gradients.hpp"
 #include "kernels/attention_view.hpp"
 #include "kernels/band.hpp"
@@ -23,164 +22,16 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention_adjoint.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
+#include "kernels/adjoint_blocks-inl.h"
+#include "kernels/adjoint_scores-inl.h"
 #include "kernels/attention_bias-inl.h"
 #include "kernels/attention_dropout-inl.h"
 #include "kernels/tile_product-inl.h"
 #include "kernels/transpose-inl.h"
-#include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 namespace {
-
-using tiles::lanes;
-using tiles::lhs_layout;
-using tiles::packed_matrix;
-using tiles::store;
-using tiles::strip_extent;
-using tiles::tag;
-using tiles::vec;
-
-// The rows of a head are strided, which hardware prefetchers do not predict: prefetches a row some
-// rows ahead.
-template <class T>
-HWY_INLINE void prefetch_row(const slice<T>& m, std::ptrdiff_t i, std::ptrdiff_t columns) {
-  constexpr std::ptrdiff_t rows_ahead = 8, line = 64 / sizeof(float);
-  if (m.column != 1) return;
-  const T* row = m.data + (i + rows_ahead) * m.row;
-  for (std::ptrdiff_t j = 0; j < columns; j += line) hwy::Prefetch(row + j);
-}
-
-// The first row of m, in place or, if its elements are strided, copied to `copy`.
-const float* contiguous_row(const slice<const float>& m, std::ptrdiff_t columns, float* copy) {
-  if (m.column == 1) return m.data;
-  for (std::ptrdiff_t j = 0; j < columns; ++j) copy[j] = m.data[j * m.column];
-  return copy;
-}
-
-// to = factor * from, with rows zero-padded to full vectors, and rows of zeros up to all_rows.
-void pack(const slice<const float>& from, std::ptrdiff_t rows, std::ptrdiff_t columns, float factor,
-          const packed_matrix& to, std::ptrdiff_t all_rows) {
-  const tag d;
-  const vec f = hn::Set(d, factor);
-  const std::ptrdiff_t full = columns / lanes() * lanes();
-  for (std::ptrdiff_t i = 0; i < rows; ++i) {
-    prefetch_row(from, i, columns);
-    float* row = to.data + i * to.row;
-    const float* x = contiguous_row(from.from(i, 0), columns, row);
-    for (std::ptrdiff_t j = 0; j < full; j += lanes())
-      hn::StoreU(hn::Mul(f, hn::LoadU(d, x + j)), d, row + j);
-    if (full < columns) {
-      const vec last = load_n(d, x + full, static_cast<std::size_t>(columns - full));
-      hn::StoreU(hn::Mul(f, last), d, row + full);
-    }
-  }
-  for (std::ptrdiff_t i = rows; i < all_rows; ++i)
-    std::fill_n(to.data + i * to.row, round_up(columns, lanes()), 0.0f);
-}
-
-// to = factor * from, or to += factor * from.
-template <store Store>
-void unpack(const packed_matrix& from, std::ptrdiff_t rows, std::ptrdiff_t columns, float factor,
-            const slice<float>& to) {
-  const tag d;
-  const vec f = hn::Set(d, factor);
-  const std::ptrdiff_t full = columns / lanes() * lanes();
-  const auto tail = static_cast<std::size_t>(columns - full);
-  constexpr bool add = Store == store::add;
-  for (std::ptrdiff_t i = 0; i < rows; ++i) {
-    prefetch_row(to, i, columns);
-    const float* x = from.data + i * from.row;
-    float* y = to.data + i * to.row;
-    if (to.column != 1) {
-      for (std::ptrdiff_t j = 0; j < columns; ++j) {
-        float& element = y[j * to.column];
-        element = factor * x[j] + (add ? element : 0.0f);
-      }
-      continue;
-    }
-    for (std::ptrdiff_t j = 0; j < full; j += lanes()) {
-      const vec sum = hn::Mul(f, hn::LoadU(d, x + j));
-      hn::StoreU(add ? hn::Add(sum, hn::LoadU(d, y + j)) : sum, d, y + j);
-    }
-    if (tail != 0) {
-      const vec sum = hn::Mul(f, hn::LoadU(d, x + full));
-      store_n(add ? hn::Add(sum, load_n(d, y + full, tail)) : sum, d, y + full, tail);
-    }
-  }
-}
-
-void unpack(const packed_matrix& from, std::ptrdiff_t rows, std::ptrdiff_t columns, float factor,
-            const slice<float>& to, store how) {
-  how == store::overwrite ? unpack<store::overwrite>(from, rows, columns, factor, to)
-                          : unpack<store::add>(from, rows, columns, factor, to);
-}
-
-// One row of scores between the products: softmax and its gradient.
-struct score_row {
-  float* scores;           // in: query * key; out: 2 * weights
-  float* score_gradients;  // in: g * value; out: 2 * gradients for query * key
-  const float* bias;
-  float soft_cap, statistics, delta;  // the row's logsumexp and delta = rowsum(g * result)
-  float* before_cap;                  // if any, out: 2 * gradients for the capped scores
-};
-
-// Turns the scores of `vectors` into weights and score gradients; if Masked, those outside of
-// `visible` become 0.
-template <bool Capped, bool Biased, bool Masked>
-HWY_INLINE void softmax_and_grad(const score_row& r, index_range vectors, index_range visible) {
-  const tag d;
-  const vec statistics = hn::Set(d, r.statistics), delta = hn::Set(d, r.delta);
-  const vec soft_cap = hn::Set(d, r.soft_cap), one = hn::Set(d, 1.0f);
-  for (std::ptrdiff_t j = vectors.begin; j < vectors.end; j += lanes()) {
-    vec s = hn::LoadU(d, r.scores + j);
-    vec slope = one;
-    if constexpr (Capped) {
-      const vec t = math::tanh(d, s);
-      slope = hn::NegMulAdd(t, t, one);
-      s = hn::Mul(soft_cap, t);
-    }
-    if constexpr (Biased) s = hn::Add(s, hn::LoadU(d, r.bias + j));
-    vec weight = math::twice_exp(d, hn::Sub(s, statistics));
-    vec ds = hn::Mul(weight, hn::Sub(hn::LoadU(d, r.score_gradients + j), delta));
-    if constexpr (Masked) {
-      const auto count = [j](std::ptrdiff_t index) {
-        return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(index - j, 0, lanes()));
-      };
-      const auto visible_lanes =
-          hn::AndNot(hn::FirstN(d, count(visible.begin)), hn::FirstN(d, count(visible.end)));
-      weight = hn::IfThenElseZero(visible_lanes, weight);
-      ds = hn::IfThenElseZero(visible_lanes, ds);
-    }
-    if constexpr (Capped) {
-      if (r.before_cap != nullptr) hn::StoreU(ds, d, r.before_cap + j);
-      ds = hn::Mul(ds, slope);
-    }
-    hn::StoreU(weight, d, r.scores + j);
-    hn::StoreU(ds, d, r.score_gradients + j);
-  }
-}
-
-// The operands of the adjoint at an index of the batch loops.
-struct adjoint_view : attention_view {
-  slice<const float> g;
-  slice<float> query_gradient, key_gradient, value_gradient, bias_gradient, sink_gradient;
-  float* relative_gradient = nullptr;
-
-  adjoint_view() = default;
-  adjoint_view(const call& c, const batch_index& batch) : attention_view(c, batch) {
-    const attention_loops loop(c.loops);
-    g.set(operand_of(c, role::g), batch, loop.query, loop.value);
-    query_gradient.set(operand_of(c, role::query_gradient), batch, loop.query, loop.depth);
-    key_gradient.set(operand_of(c, role::key_gradient), batch, loop.key, loop.depth);
-    value_gradient.set(operand_of(c, role::value_gradient), batch, loop.key, loop.value);
-    bias_gradient.set(operand_of(c, role::bias_gradient), batch, loop.query, loop.key);
-    sink_gradient.set(operand_of(c, role::sink_gradient), batch, loop.query, loop.query);
-    if (operand_of(c, role::relative_gradient).data != nullptr)
-      relative_gradient = static_cast<float*>(operand_of(c, role::relative_gradient).data) +
-                          batch.offset(operand_of(c, role::relative_gradient));
-  }
-};
 
 // Whether a gradient is stored or added to: stored at the first of the batch indices that it is
 // summed over.

@@ -9,6 +9,27 @@
 
 namespace weft::kernels {
 
+// The operands of the adjoint at an index of the batch loops.
+struct adjoint_view : attention_view {
+  slice<const float> g;
+  slice<float> query_gradient, key_gradient, value_gradient, bias_gradient, sink_gradient;
+  float* relative_gradient = nullptr;
+
+  adjoint_view() = default;
+  adjoint_view(const call& c, const batch_index& batch) : attention_view(c, batch) {
+    const attention_loops loop(c.loops);
+    g.set(operand_of(c, role::g), batch, loop.query, loop.value);
+    query_gradient.set(operand_of(c, role::query_gradient), batch, loop.query, loop.depth);
+    key_gradient.set(operand_of(c, role::key_gradient), batch, loop.key, loop.depth);
+    value_gradient.set(operand_of(c, role::value_gradient), batch, loop.key, loop.value);
+    bias_gradient.set(operand_of(c, role::bias_gradient), batch, loop.query, loop.key);
+    sink_gradient.set(operand_of(c, role::sink_gradient), batch, loop.query, loop.query);
+    if (operand_of(c, role::relative_gradient).data != nullptr)
+      relative_gradient = static_cast<float*>(operand_of(c, role::relative_gradient).data) +
+                          batch.offset(operand_of(c, role::relative_gradient));
+  }
+};
+
 // A set of batch loops: bit l stands for loop l.
 using batch_loops = unsigned;
 

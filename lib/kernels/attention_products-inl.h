@@ -13,6 +13,7 @@
 
 #include "hwy/cache_control.h"
 #include "kernels/band.hpp"
+#include "kernels/transpose-inl.h"
 #include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/hwy-inl.h"
 
@@ -170,6 +171,21 @@ HWY_INLINE void multiply(const matmul& p, std::size_t vectors, Depth depth_of) {
     else if constexpr (product_vectors == 4)
       count == 3 ? multiply_columns<3>(p, v * lanes, depth_of)
                  : multiply_columns<4>(p, v * lanes, depth_of);
+  }
+}
+
+// Stores rows of results, which are padded to full vectors and `row` apart.
+inline void store_rows(const float* from, std::ptrdiff_t row, const slice<float>& to,
+                       const index_range& queries, std::size_t columns) {
+  const query_tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i, from += row) {
+    if (to.column == 1) {
+      for (std::size_t e = 0; e < columns; e += lanes)
+        store_up_to(d, hn::LoadU(d, from + e), to.at(i, 0) + e, columns - e);
+    } else {
+      for (std::size_t e = 0; e < columns; ++e) *to.at(i, static_cast<std::ptrdiff_t>(e)) = from[e];
+    }
   }
 }
 

@@ -21,6 +21,7 @@
 #include "kernels/gemm_operands-inl.h"
 #include "kernels/gemm_partition-inl.h"
 #include "kernels/gemm_plan-inl.h"
+#include "kernels/gemm_results-inl.h"
 #include "kernels/gemv-inl.h"
 #include "kernels/microkernel-inl.h"
 #include "kernels/n_tiles-inl.h"
@@ -30,31 +31,16 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
-// The operands at one index of the batch loops.
-struct operands {
-  const float *lhs, *rhs;
-  float* result;
-  const float* addend[2];
-};
-
 // Computes a contraction for each index of its batch loops, or one partition of it.
-class gemm : public gemm_operands {
+class gemm : public gemm_results {
  public:
   gemm(const contraction& x, const call& c)
-      : gemm_operands(x, c),
+      : gemm_results(x, c),
         batch_{0, static_cast<std::size_t>(x.batch.points())},
         rows_{0, row_count_},
         window_{0, depth_count_} {
     const dot_scratch at(plan_.capacity.rows, plan_.capacity.columns, plan_.capacity.depth);
     totals_ = reinterpret_cast<double*>(c.scratch + at.bytes);
-    offset_list(0, max_tile_columns)
-        .pointers(reinterpret_cast<float*>(c.scratch + at.tile), tile_rows, tile_row_);
-    addend_tiles_ = reinterpret_cast<float*>(c.scratch + at.addends);
-    contiguous_result_ = x.columns.inner_stride(of_result) == 1;
-    addends_ = x.addends();
-    scale_ = static_cast<float>(c.scale);
-    has_epilogue_ = scale_ != 1 || addends_ > 0;
-    activate_ = tile_activation_of(c.epilogue);
     if (c.part.count > 1) {
       const bool packs_rhs = packed_ == nullptr && !plan_.rhs_in_place;
       choose_partition(c.part, {!plan_.lhs_in_place, packs_rhs, plan_.is_gemv()}, batch_, rows_,
@@ -279,15 +265,6 @@ class gemm : public gemm_operands {
         static_cast<std::ptrdiff_t>(step)};
   }
 
-  // How many rows of the next micro-panel each tile of a panel prefetches, so that together they
-  // prefetch all: rows that follow each other in memory form a single line.
-  std::size_t prefetched_rows(range columns, range depth) const {
-    if (x_.rows.inner_stride(of_lhs) != static_cast<std::ptrdiff_t>(depth.count)) return 1;
-    const std::size_t width = tile_vectors * hn::Lanes(tag());
-    const std::size_t tiles = (columns.count + width - 1) / width;
-    return std::max<std::size_t>(tile_rows >> (std::bit_width(tiles) - 1), 1);
-  }
-
   template <class T>
   void multiply(const operands& o, range columns, range depth, range rows) const {
 #if WEFT_KERNELS_AMX
@@ -312,7 +289,7 @@ class gemm : public gemm_operands {
       const std::size_t micro_panels = (rows.count + tile_rows - 1) / tile_rows;
       bytes = (hn::Lanes(tag()) * sizeof(T) + micro_panels - 1) / micro_panels;
     }
-    const std::size_t next_rows = prefetched_rows(group, depth);
+    const std::size_t next_rows = prefetched_rows(x_, group, depth);
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
       const lhs_micro_panel a = lhs_of<T>(o, depth, row, count);
@@ -401,78 +378,11 @@ class gemm : public gemm_operands {
     if (!full) store_edge_tile(o, t, columns, row, count);
   }
 
-  void find_epilogue(const operands& o, const n_tile& t, range columns, std::size_t row,
-                     std::size_t rows, epilogue& e) const {
-    e.scale = scale_;
-    e.addends = addends_;
-    for (int i = 0; i < addends_; ++i) rows_of_addend(o, i, t, columns, row, rows, e.addend[i]);
-  }
-
-  // Applies the epilogue to a tile in the scratch: rows of a block from `row` on.
-  void apply_epilogue_to_rows(const operands& o, const n_tile& t, range columns, std::size_t row,
-                              std::size_t rows) const {
-    const tile_sums sums{tile_row_, 0, rows, t.count};
-    if (has_epilogue_) {
-      epilogue e;
-      find_epilogue(o, t, columns, row, rows, e);
-      apply_epilogue(sums, e);
-    }
-    if (activate_ != nullptr) activate_(sums);
-  }
-
-  // Finds the tile's rows of an addend, copied to the scratch unless they are full vectors or
-  // broadcast. Surplus rows of the tile repeat the last one.
-  void rows_of_addend(const operands& o, int which, const n_tile& t, range columns, std::size_t row,
-                      std::size_t rows, addend_rows& a) const {
-    const std::ptrdiff_t stride = x_.columns.inner_stride(of_a + which);
-    const offset_list &in_row = at_.rows().addend[which], &in_column = at_.columns().addend[which];
-    const std::size_t first = t.first - columns.first;
-    const bool contiguous = t.in_one_run && stride == 1;
-    a.broadcast = t.in_one_run && stride == 0;
-    if (a.broadcast || (t.is_full() && contiguous)) {
-      in_row.from(row).pointers(o.addend[which] + in_column[first], rows, a.row);
-      return;
-    }
-    float* copies[max_tile_rows];
-    offset_list(0, max_tile_columns)
-        .pointers(addend_tiles_ + (which == 0 ? 0 : max_tile_rows * max_tile_columns), rows,
-                  copies);
-    load_edge({o.addend[which], in_row, in_column, row, first, rows, t.count, contiguous}, copies);
-    std::copy_n(copies, max_tile_rows, a.row);
-  }
-
-  // The tile's elements in the result.
-  template <class T>
-  HWY_INLINE tile_elements<T> in_result(T* result, const n_tile& t, range columns, std::size_t row,
-                                        std::size_t rows) const {
-    const std::size_t first = t.first - columns.first;
-    const bool contiguous = t.in_one_run && contiguous_result_;
-    return {result, at_.rows().result, at_.columns().result, row, first, rows, t.count, contiguous};
-  }
-
-  // Copy an edge tile between the result and the scratch. Not inlined: the loop over the tiles
-  // needs the registers.
-  HWY_NOINLINE void load_edge_tile(const operands& o, const n_tile& t, range columns,
-                                   std::size_t row, std::size_t rows) const {
-    load_edge(in_result<const float>(o.result, t, columns, row, rows), tile_row_);
-  }
-  HWY_NOINLINE void store_edge_tile(const operands& o, const n_tile& t, range columns,
-                                    std::size_t row, std::size_t rows) const {
-    store_edge(tile_row_, in_result(o.result, t, columns, row, rows));
-  }
-
   // The ranges of this partition.
   range batch_, rows_;
-  range window_;            // of the depth, that is summed now
-  bool contiguous_result_;  // unit stride along the columns' inner loop
-  bool has_epilogue_;       // whether sums are scaled, or anything is added to them
-  int addends_;
-  float scale_;
-  tile_activation activate_;  // null where there is none
+  range window_;  // of the depth, that is summed now
   // In the scratch.
-  float* addend_tiles_;
-  double* totals_;  // see dot_totals
-  float* tile_row_[tile_rows];
+  double* totals_;           // see dot_totals
   amx_unit* amx_ = nullptr;  // if the plan has it
 };
 

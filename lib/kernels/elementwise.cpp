@@ -11,7 +11,7 @@
 
 #include "kernels/cast-inl.h"
 #include "kernels/philox-inl.h"
-#include "kernels/row_driver.hpp"
+#include "kernels/elementwise_driver.hpp"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/kernels.hpp"

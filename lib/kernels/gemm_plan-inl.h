@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "kernels/dot_loops.hpp"
@@ -53,6 +54,15 @@ constexpr range in_units(range depth) {
   return {depth.first / step, (depth.count + step - 1) / step};
 }
 
+// How many rows of the next micro-panel each tile of a panel prefetches, so that together they
+// prefetch all: rows that follow each other in memory form a single line.
+inline std::size_t prefetched_rows(const contraction& x, range columns, range depth) {
+  if (x.rows.inner_stride(of_lhs) != static_cast<std::ptrdiff_t>(depth.count)) return 1;
+  const std::size_t width = tile_vectors * hn::Lanes(tag());
+  const std::size_t tiles = (columns.count + width - 1) / width;
+  return std::max<std::size_t>(tile_rows >> (std::bit_width(tiles) - 1), 1);
+}
+
 struct gemm_plan {
   // For a contraction of these extents. The scratch has room for blocks of size `capacity`.
   HWY_INLINE gemm_plan(const contraction& x, const call& c, std::size_t rows, std::size_t columns,
@@ -93,6 +103,27 @@ struct gemm_plan {
     // micro-panel.
     if (lhs_in_place && lhs_step != 1 && can_be_prefetched)
       block.depth = block_size(depth, max_blocks.depth / 2, max_dot_lanes);
+    plan_packed(x, c, rows, depth);
+    plan_panels();
+  }
+
+  bool is_gemv() const { return dot_form || axpy_form; }
+
+  dot_blocks capacity, block;
+  std::size_t chain;     // the depth over which sums are added in float
+  std::size_t m_block;   // the rows that are multiplied with all panels before the next ones
+  std::size_t nr_group;  // the columns of a panel that are multiplied with all rows first
+  bool lhs_in_place, rhs_in_place;
+  bool dot_form, axpy_form;  // few rows: the rhs is read line by line
+  bool bf16_pairs;           // the rhs is packed, or to be packed, in pairs of bfloat16
+  bool amx;                  // the matrix unit multiplies these
+  bool promotes;             // its panels, packed in bfloat16, become floats before the products
+
+ private:
+  // What follows from an rhs that is packed.
+  HWY_INLINE void plan_packed(const contraction& x, const call& c, std::size_t rows,
+                              std::size_t depth) {
+    const bool packed = c.packed != nullptr, skinny = rows <= max_skinny_m;
     bf16_pairs = c.packed_as == precision::bfloat16_products && multiplies_pairs();
     promotes = packed && c.packed_as != precision::float32 && !bf16_pairs && !skinny;
     amx = packed && bf16_pairs && rows > max_rows_for_vectors && may_use_amx();
@@ -117,6 +148,10 @@ struct gemm_plan {
       block.columns = std::min(block.columns, max_tile_columns);
       m_block = block.rows;
     }
+  }
+
+  // How many columns are multiplied at a time, and over which depth.
+  HWY_INLINE void plan_panels() {
     // A micro-panel of the rhs that fills L1 stays there while all rows are multiplied with it,
     // since it is wider than one of the lhs. Where two fit, computing the row pointers for each
     // takes as long as that saves.
@@ -129,18 +164,6 @@ struct gemm_plan {
     if (is_gemv()) chain = max_chain_of_lines * (dot_form ? hn::Lanes(tag()) : 1);
     nr_group = one_micro_panel ? tile_columns : block.columns;
   }
-
-  bool is_gemv() const { return dot_form || axpy_form; }
-
-  dot_blocks capacity, block;
-  std::size_t chain;     // the depth over which sums are added in float
-  std::size_t m_block;   // the rows that are multiplied with all panels before the next ones
-  std::size_t nr_group;  // the columns of a panel that are multiplied with all rows first
-  bool lhs_in_place, rhs_in_place;
-  bool dot_form, axpy_form;  // few rows: the rhs is read line by line
-  bool bf16_pairs;           // the rhs is packed, or to be packed, in pairs of bfloat16
-  bool amx;                  // the matrix unit multiplies these
-  bool promotes;             // its panels, packed in bfloat16, become floats before the products
 };
 
 }  // namespace weft::kernels::HWY_NAMESPACE

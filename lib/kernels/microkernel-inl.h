@@ -133,6 +133,24 @@ HWY_INLINE vec pick(vec first, Others... others) {
     return pick<V - 1>(others...);
 }
 
+// Prefetches the result, which in no cache would delay the stores at the end, and so the next tile,
+// and a residual, which would delay the loads there; not a bias, all of whose rows are the same
+// one.
+template <std::size_t Vectors, std::size_t... R, std::size_t... I>
+HWY_INLINE void prefetch_result(std::index_sequence<R...>, std::index_sequence<I...>,
+                                const tile_result& result) {
+  const std::size_t lanes = hn::Lanes(tag());
+  float* const to[]{result.row[R] + result.column...};
+  (hwy::Prefetch(to[I / Vectors] + I % Vectors * lanes), ...);
+  if (result.end == nullptr) return;
+  for (int a = 0; a < result.end->addends; ++a) {
+    const addend_rows& addend = result.end->addend[a];
+    const float* const* from = addend.row;
+    if (from[0] != from[sizeof...(R) - 1] && !addend.broadcast)
+      (hwy::Prefetch(from[I / Vectors] + I % Vectors * lanes), ...);
+  }
+}
+
 // The accumulators are a parameter pack, not an array, so that each is a register even if vectors
 // have no size known at compile time. One cache line for later tiles is prefetched per iteration: a
 // burst would delay the loads of this tile.
@@ -144,21 +162,7 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
                              Sums... sums) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
-  // Prefetches the result, which in no cache would delay the stores at the end, and so the next
-  // tile, and a residual, which would delay the loads there; not a bias, all of whose rows are the
-  // same one.
-  {
-    float* const to[]{result.row[R] + result.column...};
-    (hwy::Prefetch(to[I / Vectors] + I % Vectors * lanes), ...);
-  }
-  if (result.end != nullptr) {
-    for (int a = 0; a < result.end->addends; ++a) {
-      const addend_rows& addend = result.end->addend[a];
-      const float* const* from = addend.row;
-      if (from[0] != from[sizeof...(R) - 1] && !addend.broadcast)
-        (hwy::Prefetch(from[I / Vectors] + I % Vectors * lanes), ...);
-    }
-  }
+  prefetch_result<Vectors>(std::index_sequence<R...>(), std::index_sequence<I...>(), result);
   const float* row[]{lhs.row[R]...};
   const T* b = rhs.data;
   const std::ptrdiff_t lhs_step = UnitStep ? 1 : lhs.step, rhs_step = rhs.step;
