@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(elementwise_operations_match_the_reference_at_length_0) {
 
 BOOST_AUTO_TEST_CASE(elementwise_operations_have_the_gradients_that_differences_give) {
   using model = sample::elementwise_gradients;
-  weft::testing::gradient_trial<model>(sample::domains<model::operations>());
+  weft::testing::gradient_trial_of_terms<model>(sample::domains<model::operations>());
 }
 
 BOOST_AUTO_TEST_CASE(rowwise_operations_match_the_reference) {
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(rowwise_operations_match_the_reference) {
 }
 
 BOOST_AUTO_TEST_CASE(rowwise_operations_have_the_gradients_that_differences_give) {
-  weft::testing::gradient_trial<sample::rowwise_gradients>();
+  weft::testing::gradient_trial_of_terms<sample::rowwise_gradients>();
 }
 
 BOOST_AUTO_TEST_CASE(top_k_matches_the_reference_with_ties_infinities_and_nan) {

@@ -9,6 +9,20 @@
 
 namespace weft::testing {
 
+namespace {
+
+// The result whose differences give the gradients of a parameter.
+std::string term_of(const graph& forward, const std::string& parameter) {
+  const std::string term = parameter.substr(0, parameter.find('.'));
+  for (int i = 0; i < forward.output_count; ++i)
+    if (forward.outputs[i].kind == output_kind::result &&
+        forward.name(forward.outputs[i].name) == term)
+      return term;
+  return "loss";
+}
+
+}  // namespace
+
 void check_gradients(const graph& forward, const graph& with_gradients, const settings& s) {
   const graph& g = with_gradients;
   settings values_alone = s;
@@ -30,7 +44,7 @@ void check_gradients(const graph& forward, const graph& with_gradients, const se
   }
 
   for (int i = 0; i < g.parameter_count; ++i) {
-    const std::string name(g.name(g.parameters[i].name));
+    const std::string name(g.name(g.parameters[i].name)), term = term_of(forward, name);
     const auto gradient = reference::at_bound(reference::gradient(g, expected.values(), name),
                                               g.nodes[g.parameters[i].node].axes, of);
     auto& values = changed.parameters.at(name);
@@ -40,7 +54,7 @@ void check_gradients(const graph& forward, const graph& with_gradients, const se
         values[j] = p;
         const auto all = reference::evaluate(forward, s.lengths, changed);
         values[j] = begin;
-        return reference::result(forward, all, "loss").data.at(0);
+        return reference::result(forward, all, term).data.at(0);
       };
       const difference d = central_difference(loss, begin, noise);
       BOOST_TEST(std::abs(d.slope - gradient.data[j]) <= d.tolerance,

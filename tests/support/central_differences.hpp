@@ -23,7 +23,10 @@ difference central_difference(const Loss& loss, double p, double noise) {
   return {at_h, std::abs(at_2h - at_h) + noise / h};
 }
 
-// Checks each element of each parameter, given the graph of a loss and that with its gradients.
+// Checks each element of each parameter, given the graph of a loss and that with its gradients. If
+// the graph of the loss has a result "exp", it is a term of the loss, the only one that parameters
+// with names like "exp.x" are in: their differences are those of the term. So what is wrong with
+// one term is said of its parameters alone.
 void check_gradients(const graph& forward, const graph& with_gradients, const settings& s);
 template <class Model>
 void check_gradients(const settings& s = {}) {
@@ -35,6 +38,12 @@ void check_gradients(const settings& s = {}) {
 template <class Model>
 void gradient_trial(const settings& s = {}) {
   check_gradients<Model>(s);
+  trial<training<Model, "loss">>(s);
+}
+// The same for a loss whose terms are results.
+template <class Model>
+void gradient_trial_of_terms(const settings& s = {}) {
+  check_gradients(*plain_graph<sampling<Model>>(), *plain_graph<training<Model, "loss">>(), s);
   trial<training<Model, "loss">>(s);
 }
 
