@@ -8,10 +8,10 @@
 #include <cstring>
 #include <utility>
 
+#include "extents.hpp"
 #include "gguf_content.hpp"
-#include "gguf_types.hpp"
-#include "stored_types.hpp"
 #include "weft/run/error.hpp"
+#include "weights/file_types.hpp"
 
 namespace weft {
 
@@ -90,22 +90,21 @@ stored_tensor read_tensor(cursor& c) {
     t.shape.insert(t.shape.begin(), static_cast<std::size_t>(extent));
   }
   const auto number = c.number<std::uint32_t>(where);
-  const auto* const type =
-      std::ranges::find(detail::gguf_types, number, &detail::gguf_type::number);
   // A file may have tensors of later types: whoever asks for the elements of one gets the error.
-  const detail::gguf_type of =
-      type == detail::gguf_types.end() ? detail::gguf_type{number, "", 1, 0} : *type;
+  const std::string unknown = "type " + std::to_string(number);
+  const auto* const known = detail::find_in_gguf(number);
+  const detail::stored_info of = known ? *known : detail::stored_info{unknown, -1, 1, 0};
   t.type = of.type;
-  t.type_name = of.name.empty() ? "type " + std::to_string(number) : std::string(of.name);
+  t.type_name = of.name;
   const auto offset = c.number<std::uint64_t>(where);
   const std::size_t row = t.shape.empty() ? 1 : t.shape.back();
-  if (row % of.size != 0)
+  if (row % of.block != 0)
     c.fail(where + ", " + t.description() + ", has rows that are no multiple of " +
-           std::to_string(of.size) + " elements");
+           std::to_string(of.block) + " elements");
   detail::checked_size size = detail::elements_of(t.shape);
-  const std::size_t count = size.value / of.size;
+  const std::size_t count = size.value / of.block;
   detail::checked_size bytes{count, size.fits};
-  bytes.times(of.bytes);
+  bytes.times(of.bits / 8);
   if (!bytes.fits || !std::in_range<std::size_t>(offset))
     c.fail(where + ", " + t.description() + ", needs more bytes than any file has");
   t.bytes = bytes.value;

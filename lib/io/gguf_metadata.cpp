@@ -3,8 +3,8 @@
 #include <concepts>
 #include <utility>
 
+#include "extents.hpp"
 #include "gguf_content.hpp"
-#include "stored_types.hpp"
 #include "weft/io/gguf.hpp"
 
 namespace weft {

@@ -4,19 +4,18 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "extents.hpp"
 #include "file_content.hpp"
 #include "shortened.hpp"
-#include "stored_types.hpp"
 #include "weft/run/error.hpp"
+#include "weights/file_types.hpp"
 
 namespace weft {
 
 namespace {
 
 using detail::in_quotes;
-using detail::stored_types;
 using detail::to_string;
-using detail::type_entry;
 using json = nlohmann::json;
 
 constexpr std::size_t most_in_header = 100'000'000;  // the limit of the format's reference reader
@@ -145,9 +144,8 @@ class header_reader : public nlohmann::json_sax<json> {
 // header, from which its offset counts, and has as many bytes as its type and shape need.
 void check(stored_tensor& t, std::size_t data, const std::string& file) {
   const std::string where = file + ": tensor " + in_quotes(t.name);
-  const auto type = std::find_if(stored_types.begin(), stored_types.end(),
-                                 [&](const type_entry& e) { return e.name == t.type_name; });
-  if (type == stored_types.end())
+  const auto* const type = detail::find_in_safetensors(t.type_name);
+  if (type == nullptr)
     throw error(where + " has the dtype " + in_quotes(t.type_name) +
                 ", which the format does not have");
   t.type = type->type;

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "extents.hpp"
 #include "file_content.hpp"
 #include "shortened.hpp"
-#include "stored_types.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "extents.hpp"
 #include "file_content.hpp"
-#include "stored_types.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {

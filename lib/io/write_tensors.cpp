@@ -4,17 +4,30 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "half.hpp"
+#include "extents.hpp"
 #include "new_file.hpp"
-#include "stored_types.hpp"
 #include "weft/io/safetensors.hpp"
 #include "weft/run/error.hpp"
+#include "weft/weights/formats.hpp"
 
 namespace weft {
 
 namespace {
 
 using json = nlohmann::json;
+
+// Whether values of T are stored in a format.
+template <class Format, class T>
+constexpr bool stores() {
+  if constexpr (std::same_as<T, std::byte>)
+    return std::same_as<Format, detail::format<stored_type::uint8>>;
+  else if constexpr (std::same_as<T, bfloat16>)
+    return std::same_as<Format, detail::format<stored_type::bfloat16>>;
+  else
+    return detail::is_read_as<T, typename Format::value> && requires(T x) {
+      Format::encode(x);
+    };
+}
 
 // Writes elements converted to their stored type. out(bytes) writes bytes.
 template <class Out>
@@ -27,26 +40,17 @@ class writer {
   }
 
  private:
-  void write(std::span<const float> values, stored_type type) {
-    switch (type) {
-      case stored_type::float64:
-        return each(values, [](float x) { return static_cast<double>(x); });
-      case stored_type::float16:
-        return each(values, to_float16);
-      case stored_type::bfloat16:
-        return each(values, to_bfloat16);
-      default:
-        return raw(values);
-    }
-  }
-  void write(std::span<const std::int32_t> values, stored_type type) {
-    if (type == stored_type::int32) return raw(values);
-    each(values, [](std::int32_t x) { return static_cast<std::int64_t>(x); });
-  }
-  void write(std::span<const std::byte> values, stored_type) { raw(values); }
-  void write(std::span<const bfloat16> values, stored_type) { raw(values); }
-  void write(std::span<const bool> values, stored_type) {
-    each(values, [](bool x) { return static_cast<std::uint8_t>(x); });
+  template <class T>
+  void write(std::span<const T> values, stored_type type) {
+    detail::with_format(type, [&]<class Format>(Format) {
+      if constexpr (!stores<Format, T>())
+        return;
+      else if constexpr (std::derived_from<Format, detail::plain_format<T>> ||
+                         !std::is_arithmetic_v<T>)
+        raw(values);
+      else
+        each(values, [](T x) { return Format::encode(x); });
+    });
   }
 
   template <class T>
@@ -70,15 +74,13 @@ class writer {
 };
 
 bool becomes(const tensor_to_store& t) {
-  if (std::holds_alternative<std::span<const float>>(t.values))
-    return t.type <= stored_type::bfloat16;
-  if (std::holds_alternative<std::span<const bfloat16>>(t.values))
-    return t.type == stored_type::bfloat16;
-  if (std::holds_alternative<std::span<const bool>>(t.values))
-    return t.type == stored_type::boolean;
-  if (std::holds_alternative<std::span<const std::byte>>(t.values))
-    return t.type == stored_type::uint8;
-  return t.type == stored_type::int64 || t.type == stored_type::int32;
+  bool can = false;
+  std::visit(
+      [&]<class T>(std::span<const T>) {
+        detail::with_format(t.type, [&]<class Format>(Format) { can = stores<Format, T>(); });
+      },
+      t.values);
+  return can;
 }
 
 std::string header_of(const std::vector<const tensor_to_store*>& tensors,
@@ -97,9 +99,10 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
     if (!becomes(*t)) throw error(where + ": its elements are not stored as that type");
     if (t->name == "__metadata__" || header.contains(t->name))
       throw error(where + ": the name is taken");
-    const std::size_t end = offset + count * detail::bytes_of(t->type);
-    header[t->name] = {
-        {"dtype", detail::name_of(t->type)}, {"shape", t->shape}, {"data_offsets", {offset, end}}};
+    const std::size_t end = offset + count * detail::entry_of(t->type).bits / 8;
+    header[t->name] = {{"dtype", detail::entry_of(t->type).name},
+                       {"shape", t->shape},
+                       {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text;
@@ -124,7 +127,7 @@ void write_all(const std::string& name, const std::vector<tensor_to_store>& tens
   const auto width = [](const auto* t) {
     const auto* const bytes = std::get_if<std::span<const std::byte>>(&t->values);
     return bytes != nullptr && bytes->size() % alignment == 0 ? alignment
-                                                              : detail::bytes_of(t->type);
+                                                              : detail::entry_of(t->type).bits / 8;
   };
   std::ranges::sort(order, [&](auto* a, auto* b) {
     return width(a) != width(b) ? width(a) > width(b) : a < b;  // else as they were given

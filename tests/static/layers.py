@@ -10,16 +10,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # and runs what it cannot generate on it.
 LAYERS = {
     "axes": (),
+    "weights": ("axes",),
     "graph": ("axes",),
     "ops": ("axes", "graph"),
     "nn": ("axes", "graph", "ops"),
     "passes": ("axes", "graph"),
-    "kernels": (),
-    "lower": ("axes", "graph", "kernels", "passes"),
-    "run": ("axes", "graph", "kernels", "lower", "passes"),
-    "generate": ("axes", "graph", "kernels", "lower", "passes", "run"),
-    "io": ("axes", "graph", "kernels", "lower", "passes", "run"),
-    "mpi": ("axes", "graph", "io", "kernels", "lower", "passes", "run"),
+    "kernels": ("weights",),
+    "lower": ("axes", "graph", "kernels", "passes", "weights"),
+    "run": ("axes", "graph", "kernels", "lower", "passes", "weights"),
+    "generate": ("axes", "graph", "kernels", "lower", "passes", "run", "weights"),
+    "io": ("axes", "graph", "kernels", "lower", "passes", "run", "weights"),
+    "mpi": ("axes", "graph", "io", "kernels", "lower", "passes", "run", "weights"),
 }
 # Kernels know of the graph only the operations, and what their table says.
 OPERATIONS = ("graph/attention_slots.hpp", "graph/op.hpp", "graph/op_table.hpp", "graph/random.hpp")
@@ -54,7 +55,8 @@ def faults():
     for path in sorted(ROOT.glob("include/weft/graph/*")):
         if "kernel::" in path.read_text(encoding="utf-8"):
             yield f"{path.relative_to(ROOT)}: the graph names a kernel"
-    for path in sorted([*ROOT.glob("include/weft/*/**/*"), *ROOT.glob("lib/kernels/*")]):
+    for path in sorted([*ROOT.glob("include/weft/*/**/*"), *ROOT.glob("lib/kernels/*"),
+                        *ROOT.glob("lib/weights/*")]):
         if path.suffix not in (".hpp", ".h", ".cpp"):
             continue
         parts = path.relative_to(ROOT).parts

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "weft/run/parameter_block.hpp"
+#include "weft/weights/stored.hpp"
 
 namespace weft {
 
@@ -20,35 +21,6 @@ namespace detail {
 class byte_source;
 struct file_content;
 }  // namespace detail
-
-// The type of a tensor's elements in a file. Those of GGUF that are named after it are blocks of 32
-// or 256 elements of 4, 5, 6 or 8 bits, with scales: https://github.com/ggml-org/ggml, its
-// docs/gguf.md and src/ggml-quants.c. Tensors of the formats' other types, `other`, can be in a
-// file, but their elements cannot be read.
-enum class stored_type : std::uint8_t {
-  float64,
-  float32,
-  float16,
-  bfloat16,
-  q4_0,
-  q4_1,
-  q5_0,
-  q5_1,
-  q8_0,
-  q4_k,
-  q5_k,
-  q6_k,
-  int64,
-  int32,
-  boolean,
-  uint8,
-  other
-};
-
-// Whether the elements are floating-point numbers, or stand for such.
-constexpr bool is_floating(stored_type t) {
-  return t < stored_type::int64;
-}
 
 // A tensor in a file. Its elements are read from the file on demand.
 struct stored_tensor {

@@ -1,22 +1,14 @@
-// Conversions between float and float16 (IEEE 754 binary16) or bfloat16, given as their 16 bits.
-// Conversions from float round to nearest, ties to even.
+// Elements of 16 bits with the precision of 11: float16, IEEE 754 binary16.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
-#include "weft/bfloat16.hpp"
+#include "weft/language.hpp"
 
 namespace weft {
 
-constexpr float from_bfloat16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-constexpr std::uint16_t to_bfloat16(float x) {
-  return bfloat16(x).bits;
-}
-
+// The number that 16 bits stand for: float has all of them.
 constexpr float from_float16(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
   const std::uint32_t exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
@@ -28,6 +20,7 @@ constexpr float from_float16(std::uint16_t bits) {
   return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
 }
 
+// The bits of the nearest to x, ties to even; NaN stays NaN.
 constexpr std::uint16_t to_float16(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);

@@ -1,0 +1,244 @@
+// How each stored type of weights looks, one entry for each: its name and number in files, its
+// blocks, and what their elements are.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "weft/axes/fixed_string.hpp"
+#include "weft/bfloat16.hpp"
+#include "weft/weights/float16.hpp"
+#include "weft/weights/stored.hpp"
+
+namespace weft::detail {
+
+// The bytes of one block, little-endian and without alignment.
+using block_bytes = const std::uint8_t*;
+
+// The entry of a stored type:
+//   name          in safetensors, which have the types whose blocks are single elements, or in GGUF
+//   gguf          its number in GGUF, which is ggml's; -1: GGUF does not have it
+//   block, bytes  the elements of a block, and its bytes
+//   value         the type of its elements: double, float, std::int64_t, std::int32_t or bool
+//   decode(b, to) the elements of a block: exact, or rounded once
+//   encode(x)     the element nearest to x, ties to even, as it is stored; without it, no file is
+//                 written in this type
+template <stored_type>
+struct format;
+
+template <fixed_string Name, int Number = -1>
+struct in_files {
+  static constexpr std::string_view name = Name.view();
+  static constexpr int gguf = Number;
+};
+
+// Numbers that are stored as they are.
+template <class T>
+struct plain_format {
+  using value = T;
+  static constexpr std::size_t block = 1, bytes = sizeof(T);
+  static void decode(block_bytes b, T* to) { std::memcpy(to, b, sizeof(T)); }
+  static constexpr T encode(auto x) { return static_cast<T>(x); }
+};
+template <>
+struct format<stored_type::float64> : in_files<"F64", 28>, plain_format<double> {};
+template <>
+struct format<stored_type::float32> : in_files<"F32", 0>, plain_format<float> {};
+template <>
+struct format<stored_type::int64> : in_files<"I64", 27>, plain_format<std::int64_t> {};
+template <>
+struct format<stored_type::int32> : in_files<"I32", 26>, plain_format<std::int32_t> {};
+
+template <class Value, std::size_t Bytes, std::size_t Block = 1>
+struct block_format {
+  using value = Value;
+  static constexpr std::size_t block = Block, bytes = Bytes;
+};
+inline std::uint16_t bits16_at(block_bytes b) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, b, sizeof bits);
+  return bits;
+}
+inline float float16_at(block_bytes b) {
+  return from_float16(bits16_at(b));
+}
+template <>
+struct format<stored_type::float16> : in_files<"F16", 1>, block_format<float, 2> {
+  static void decode(block_bytes b, float* to) { *to = float16_at(b); }
+  static constexpr std::uint16_t encode(float x) { return to_float16(x); }
+};
+template <>
+struct format<stored_type::bfloat16> : in_files<"BF16", 30>, block_format<float, 2> {
+  static void decode(block_bytes b, float* to) {
+    *to = std::bit_cast<float>(std::uint32_t{bits16_at(b)} << 16);
+  }
+  static constexpr bfloat16 encode(float x) { return bfloat16(x); }
+};
+template <>
+struct format<stored_type::bfloat16_pair> : in_files<"BF16 pairs">, block_format<float, 4, 2> {
+  static void decode(block_bytes b, float* to) {
+    for (int i = 0; i < 2; ++i) format<stored_type::bfloat16>::decode(b + 2 * i, to + i);
+  }
+};
+template <>
+struct format<stored_type::boolean> : in_files<"BOOL">, block_format<bool, 1> {
+  static void decode(block_bytes b, bool* to) { *to = *b != 0; }
+  static constexpr std::uint8_t encode(bool x) { return x; }
+};
+template <>
+struct format<stored_type::uint8> : in_files<"U8">, block_format<std::int32_t, 1> {
+  static void decode(block_bytes b, std::int32_t* to) { *to = *b; }
+};
+
+// The blocks of GGUF: groups of elements of few bits that share scales. The layouts and formulas
+// are those of ggml (https://github.com/ggml-org/ggml, src/ggml-common.h and src/ggml-quants.c).
+// Every product is exact in float, as the scales are float16 times at most 8 bits, so at most one
+// rounding is left and each element has one possible value.
+
+// 32 elements: a scale, in some formats a minimum, in some a fifth bit of each element, and the low
+// 4 bits of elements i and i + 16 in byte i.
+template <bool Minimum, bool FifthBit>
+struct small_block : block_format<float, 2 + 2 * Minimum + 4 * FifthBit + 16, 32> {
+  static void decode(block_bytes b, float* to) {
+    const float scale = float16_at(b);
+    constexpr int middle = Minimum ? 0 : FifthBit ? 16 : 8;
+    const block_bytes high = b + 2 + 2 * Minimum, low = high + 4 * FifthBit;
+    for (unsigned i = 0; i < 32; ++i) {
+      int q = i < 16 ? low[i] & 15 : low[i - 16] >> 4;
+      if (FifthBit) q |= (high[i / 8] >> i % 8 & 1) << 4;
+      to[i] = scale * static_cast<float>(q - middle);
+      if (Minimum) to[i] += float16_at(b + 2);
+    }
+  }
+};
+template <>
+struct format<stored_type::q4_0> : in_files<"Q4_0", 2>, small_block<false, false> {};
+template <>
+struct format<stored_type::q4_1> : in_files<"Q4_1", 3>, small_block<true, false> {};
+template <>
+struct format<stored_type::q5_0> : in_files<"Q5_0", 6>, small_block<false, true> {};
+template <>
+struct format<stored_type::q5_1> : in_files<"Q5_1", 7>, small_block<true, true> {};
+
+// A scale, and 32 signed bytes.
+template <>
+struct format<stored_type::q8_0> : in_files<"Q8_0", 8>, block_format<float, 2 + 32, 32> {
+  static void decode(block_bytes b, float* to) {
+    const float scale = float16_at(b);
+    for (std::size_t i = 0; i < block; ++i)
+      to[i] = scale * static_cast<float>(static_cast<std::int8_t>(b[2 + i]));
+  }
+};
+
+// 256 elements in 8 groups, each with a scale and a minimum of 6 bits, which are multiples of the
+// block's two float16.
+template <bool FifthBit>
+struct grouped_block : block_format<float, 4 + 12 + 32 * FifthBit + 128, 256> {
+  static void decode(block_bytes b, float* to) {
+    const float scale = float16_at(b), minimum = float16_at(b + 2);
+    const block_bytes six = b + 4, high = b + 16, low = high + 32 * FifthBit;
+    for (unsigned g = 0; g < 8; ++g) {
+      // The 6 bits of the first four groups are in one byte; the others have 4 there, and their two
+      // high bits in the upper ones of the first groups' bytes.
+      const int s = g < 4 ? six[g] & 63 : (six[g + 4] & 15) | six[g - 4] >> 6 << 4;
+      const int m = g < 4 ? six[g + 4] & 63 : six[g + 4] >> 4 | six[g] >> 6 << 4;
+      const float of_group = scale * static_cast<float>(s), off = minimum * static_cast<float>(m);
+      for (unsigned i = 0; i < 32; ++i) {
+        const int pair = low[g / 2 * 32 + i];
+        int q = g % 2 == 0 ? pair & 15 : pair >> 4;
+        if (FifthBit) q |= (high[i] >> g & 1) << 4;
+        to[g * 32 + i] = of_group * static_cast<float>(q) - off;
+      }
+    }
+  }
+};
+template <>
+struct format<stored_type::q4_k> : in_files<"Q4_K", 12>, grouped_block<false> {};
+template <>
+struct format<stored_type::q5_k> : in_files<"Q5_K", 13>, grouped_block<true> {};
+
+// 256 elements in 16 groups with a scale of 8 bits each, in two halves of 128: the low 4 bits of
+// elements i and i + 64 of a half in byte i, two high bits of elements i, i + 32, i + 64 and i + 96
+// in byte i; the block's float16 is last.
+template <>
+struct format<stored_type::q6_k> : in_files<"Q6_K", 14>,
+                                   block_format<float, 128 + 64 + 16 + 2, 256> {
+  static void decode(block_bytes b, float* to) {
+    const float scale = float16_at(b + 208);
+    for (unsigned e = 0; e < 256; ++e) {
+      const unsigned half = e / 128, i = e % 128;
+      const int pair = b[half * 64 + i % 64];
+      const int low = i < 64 ? pair & 15 : pair >> 4;
+      const int high = b[128 + half * 32 + i % 32] >> i / 32 * 2 & 3;
+      const float of_group = scale * static_cast<float>(static_cast<std::int8_t>(b[192 + e / 16]));
+      to[e] = of_group * static_cast<float>((low | high << 4) - 32);
+    }
+  }
+};
+
+// Whether elements whose numbers are of type Value are read as T.
+template <class T, class Value>
+inline constexpr bool is_read_as = std::same_as<T, double> ||
+                                   (std::same_as<T, float> ? std::floating_point<Value>
+                                    : std::same_as<T, bool>
+                                        ? std::same_as<Value, bool>
+                                        : std::integral<Value> && !std::same_as<Value, bool>);
+
+template <class Format>
+concept says_block = requires {
+  typename Format::value;
+  Format::name, Format::gguf, Format::block, Format::bytes;
+};
+template <class Format>
+concept says_decode = requires(block_bytes b, typename Format::value* to) {
+  Format::decode(b, to);
+};
+
+// What an entry says of its files.
+struct stored_info {
+  std::string_view name;
+  int gguf;
+  std::size_t block, bits;  // of a block
+  stored_type type = stored_type::other;
+};
+template <stored_type Type>
+constexpr stored_info checked_info() {
+  using entry = format<Type>;
+  static_assert(says_block<entry>,
+                "weights: a stored type has no entry, or it lacks name, number, value or block; "
+                "write detail::format<stored_type::...>");
+  static_assert(says_decode<entry>, "weights: an entry has no function decode");
+  return {entry::name, entry::gguf, entry::block, 8 * entry::bytes, Type};
+}
+template <class Sequence>
+inline constexpr int stored_infos = 0;
+template <int... Type>
+inline constexpr stored_info stored_infos<std::integer_sequence<int, Type...>>[] {
+  checked_info<static_cast<stored_type>(Type)>()...
+};
+using stored_types = std::make_integer_sequence<int, static_cast<int>(stored_type::other)>;
+
+// The entry of a type that is read.
+constexpr const stored_info& entry_of(stored_type type) {
+  return stored_infos<stored_types>[static_cast<int>(type)];
+}
+
+// Calls f(format<type>()); nothing for stored_type::other.
+template <class F>
+constexpr void with_format(stored_type type, F f) {
+  [&]<int... Type>(std::integer_sequence<int, Type...>) {
+    const auto call_if = [&]<stored_type One>(std::integral_constant<stored_type, One>) {
+      if (type == One) f(format<One>());
+    };
+    (call_if(std::integral_constant<stored_type, static_cast<stored_type>(Type)>()), ...);
+  }
+  (stored_types());
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,40 @@
+// The types that weights are stored in. formats.hpp has an entry for each.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/language.hpp"
+
+namespace weft {
+
+// The type of a tensor's elements in a file, or of packed weights. Those of GGUF that are named
+// after it are blocks of 32 or 256 elements of 4, 5, 6 or 8 bits, with scales:
+// https://github.com/ggml-org/ggml, its docs/gguf.md and src/ggml-quants.c. Tensors of the formats'
+// other types, `other`, can be in a file, but their elements cannot be read.
+enum class stored_type : std::uint8_t {
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  bfloat16_pair,  // of packed weights alone: two that are consecutive along the depth
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q4_k,
+  q5_k,
+  q6_k,
+  int64,
+  int32,
+  boolean,
+  uint8,
+  other
+};
+
+// Whether the elements are floating-point numbers, or stand for such.
+constexpr bool is_floating(stored_type t) {
+  return t < stored_type::int64;
+}
+
+}  // namespace weft
