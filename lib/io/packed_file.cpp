@@ -1,6 +1,6 @@
 #include "packed_file.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <span>
@@ -24,12 +24,6 @@ constexpr const char* packing_key = "weft.packing";
 constexpr const char* precision_key = "weft.precision";
 constexpr const char* layout_key = "weft.layout";
 
-constexpr std::array<const char*, 3> precisions{"float32", "bfloat16", "bfloat16_products"};
-
-const char* name_of(precision p) {
-  return precisions[static_cast<std::size_t>(p)];
-}
-
 std::string text_of(std::uint64_t packing) {
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(packing));
@@ -38,7 +32,7 @@ std::string text_of(std::uint64_t packing) {
 
 constexpr const char* layout_format = "tiles of %u vectors of %u lanes%s";
 
-std::string text_of(const kernels::packed_layout& layout) {
+std::string text_of(const detail::packed_layout& layout) {
   char text[64];
   std::snprintf(text, sizeof text, layout_format, layout.vectors, layout.lanes,
                 layout.pairs ? ", pairs" : "");
@@ -46,11 +40,11 @@ std::string text_of(const kernels::packed_layout& layout) {
 }
 
 // All layouts that there are have few vectors and a power of two of lanes.
-kernels::packed_layout layout_of(const std::string& text, const std::string& file) {
+detail::packed_layout layout_of(const std::string& text, const std::string& file) {
   for (std::uint8_t vectors = 1; vectors <= 8; ++vectors)
     for (std::uint8_t lanes = 1; lanes <= 16; lanes = static_cast<std::uint8_t>(2 * lanes))
       for (const bool pairs : {false, true})
-        if (const kernels::packed_layout l{lanes, vectors, pairs}; text_of(l) == text) return l;
+        if (const detail::packed_layout l{lanes, vectors, pairs}; text_of(l) == text) return l;
   throw error(file + ": '" + text + "' is no layout of packed weights");
 }
 
@@ -58,10 +52,10 @@ class packed_reader : public parameter_reader {
  public:
   packed_reader(const tensor_file& file, const program& tables) : file_(file), tables_(&tables) {
     const std::string as = metadata(precision_key);
-    std::size_t p = 0;
-    while (p < precisions.size() && precisions[p] != as) ++p;
-    if (p == precisions.size()) throw error(file.name() + ": '" + as + "' is no precision");
-    as_ = static_cast<precision>(p);
+    const auto* const named = std::ranges::find(detail::precision_names, as);
+    if (named == detail::precision_names.end())
+      throw error(file.name() + ": '" + as + "' is no precision");
+    as_ = static_cast<precision>(named - detail::precision_names.begin());
     layout_ = layout_of(metadata(layout_key), file.name());
     if (tables.instructions.size() == 0)
       throw error(file.name() + ": the weights are packed in " + as +
@@ -99,8 +93,8 @@ class packed_reader : public parameter_reader {
   }
   std::shared_ptr<std::byte[]> packed(precision as) override {
     if (as != as_)
-      throw error(file_.name() + ": the weights are packed in " + name_of(as_) +
-                  ", and the module is to have them in " + name_of(as));
+      throw error(file_.name() + ": the weights are packed in " + detail::name_of(as_) +
+                  ", and the module is to have them in " + detail::name_of(as));
     return layout_ == kernels::layout_of_packed() ? packed_ : nullptr;
   }
 
@@ -123,7 +117,7 @@ class packed_reader : public parameter_reader {
   tensor_file file_;
   const program* tables_;
   precision as_{};
-  kernels::packed_layout layout_{};
+  detail::packed_layout layout_{};
   std::vector<const stored_tensor*> kept_;  // of each parameter; null: only packed
   std::shared_ptr<std::byte[]> mapped_;     // null: a buffer
   std::shared_ptr<std::byte[]> packed_;
@@ -154,7 +148,7 @@ void save(const packed_weights& weights, const std::filesystem::path& file) {
   }
   write_tensors(file, tensors,
                 {{packing_key, text_of(detail::packing_of(*weights.tables))},
-                 {precision_key, name_of(weights.as)},
+                 {precision_key, detail::name_of(weights.as)},
                  {layout_key, text_of(kernels::layout_of_packed())}});
 }
 

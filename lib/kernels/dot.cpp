@@ -147,7 +147,7 @@ class gemm : public gemm_results {
         rows.count = std::min(plan_.block.rows, all.end() - rows.first);
         at_.compute_rows(rows);
         if (!plan_.lhs_in_place) pack_lhs(o.lhs, rows, depth);
-        if (packed_ == nullptr || packed_as_ == precision::float32 || plan_.promotes) {
+        if (packed_ == nullptr || x_.packed == stored_type::float32 || plan_.promotes) {
           multiply<float>(o, columns, depth, rows);
         } else if (!plan_.bf16_pairs) {
           multiply<bf16>(o, columns, depth, rows);
@@ -410,9 +410,9 @@ void dot(const call& c) noexcept {
   }
 }
 
-void pack_dot(const call& c, std::byte* packed) noexcept {
+void pack_dot(const call& c, stored_type as, std::byte* packed) noexcept {
   const contraction x(c);
-  gemm(x, c).pack_for_reuse(x.rhs, packed);
+  gemm(x, c).pack_for_reuse(x.rhs, as, packed);
 }
 
 }  // namespace

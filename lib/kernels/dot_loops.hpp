@@ -99,26 +99,9 @@ HWY_INLINE offset_list offsets_of(const loop_nest& n, dot_operand o, range point
   return offset_list(table);
 }
 
-// A tile of columns: `count` of them, in vectors of which the last may be partial.
-struct tile_extent {
-  std::size_t vectors, count;
-  bool in_one_run;  // within one run of the inner loop
-};
-
-// The tile that begins at column `first` of those before `end`. Tiles are consecutive, each but the
-// last of full vectors; they end where the inner loop does if its extent is a multiple of the
-// lanes.
-HWY_INLINE tile_extent extent_of_tile(const loop_nest& columns, std::size_t first, std::size_t end,
-                                      std::size_t lanes, std::size_t most_vectors) {
-  const std::size_t in_one_run = run_within(columns, first, end - first);
-  const bool aligned = columns.extent[columns.last()] % static_cast<std::ptrdiff_t>(lanes) == 0;
-  const std::size_t remaining = aligned ? in_one_run : end - first;
-  const std::size_t vectors = (remaining + lanes - 1) / lanes;
-  tile_extent t{};
-  t.vectors = vectors_of_tile(vectors, most_vectors);
-  t.count = std::min(t.vectors * lanes, remaining);
-  t.in_one_run = t.count <= in_one_run;
-  return t;
+// The length of the runs of a nest's innermost loop.
+HWY_INLINE std::size_t run_of(const loop_nest& n) {
+  return static_cast<std::size_t>(n.extent[n.last()]);
 }
 
 // The strides of a call in the order of dot_operand.
@@ -148,10 +131,12 @@ struct dot_loop_kinds {
 struct contraction {
   loop_nest batch, rows, columns, depth;  // each of at least one loop
   const float* lhs;                       // the operand that gives the rows
-  const float* rhs;                       // the one that gives the columns
+  const float* rhs;                       // the one that gives the columns, unless it is packed
+  stored_type packed;                     // see operand
   float* result;
   const float *a, *b;  // the addends; null where there is none
 
+  bool is_packed() const { return packed != operand::unpacked; }
   // There is no second addend without a first.
   int addends() const { return (a != nullptr) + (b != nullptr); }
 
@@ -168,6 +153,7 @@ struct contraction {
         depth(nest(of, kinds.depth, [&of](int l) { return of(of_lhs, l) + of(of_rhs, l); })),
         lhs(static_cast<const float*>(of.c.operands[3 - of.rhs].data)),
         rhs(static_cast<const float*>(of.c.operands[of.rhs].data)),
+        packed(of.c.operands[of.rhs].packed),
         result(static_cast<float*>(of.c.operands[0].data)),
         a(static_cast<const float*>(of.c.operands[3].data)),
         b(static_cast<const float*>(of.c.operands[4].data)) {}

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "kernels/cast-inl.h"
-#include "kernels/philox-inl.h"
 #include "kernels/elementwise_driver.hpp"
+#include "kernels/philox-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/kernels.hpp"

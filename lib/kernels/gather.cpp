@@ -80,7 +80,7 @@ HWY_EXPORT(scatter_add_of_target);
 
 // The others only move bytes, for which the C library's functions are as fast as the machine.
 kernel_function gather_kernel() noexcept {
-  return &gather;
+  return [](const call& c) noexcept { c.operands[1].is_packed() ? gather_packed(c) : gather(c); };
 }
 kernel_function scatter_add_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(scatter_add_of_target)();

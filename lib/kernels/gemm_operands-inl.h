@@ -44,10 +44,9 @@ class gemm_operands {
         depth_count_(static_cast<std::size_t>(x.depth.points())),
         lhs_step_(x.depth.inner_stride(of_lhs)),
         rhs_step_(x.depth.inner_stride(of_rhs)),
-        packed_(c.packed),
-        packed_as_(c.packed_as),
+        packed_(x.is_packed() ? reinterpret_cast<const std::byte*>(x.rhs) : nullptr),
         columns_(x.columns, packed_ != nullptr),
-        plan_(x, c, row_count_, columns_.count(), depth_count_),
+        plan_(x, row_count_, columns_.count(), depth_count_),
         at_(x, plan_.capacity, c.scratch) {
     const dot_scratch at(plan_.capacity.rows, plan_.capacity.columns, plan_.capacity.depth);
     packed_lhs_ = reinterpret_cast<float*>(c.scratch + at.lhs);
@@ -56,7 +55,7 @@ class gemm_operands {
   }
 
   // Packs the rhs for reuse, tile after tile, each over the full depth.
-  void pack_for_reuse(const float* rhs, std::byte* packed) {
+  void pack_for_reuse(const float* rhs, stored_type as, std::byte* packed) {
     plan_.rhs_in_place = false;
     const dot_blocks& capacity = plan_.capacity;
     for (range columns{0, 0}; columns.first < columns_.count(); columns.first = columns.end()) {
@@ -71,9 +70,9 @@ class gemm_operands {
           first = t.end();
           const float* from = packed_tile(t, columns, depth);
           const std::size_t count = t.width() * depth.count;
-          if (packed_as_ == precision::float32)
+          if (as == stored_type::float32)
             std::copy_n(from, count, in_packed<float>(packed, t, depth));
-          else if (plan_.bf16_pairs)
+          else if (as == stored_type::bfloat16_pair)
             to_bf16_pairs(from, t.width(), depth.count, in_packed<bf16_pair>(packed, t, depth));
           else
             std::transform(from, from + count, in_packed<bf16>(packed, t, depth), to_bf16);
@@ -91,8 +90,9 @@ class gemm_operands {
   template <class T, class Byte>
   T* in_packed(Byte* packed, const n_tile& t, range depth) const {
     using element = std::remove_const_t<T>;
-    return reinterpret_cast<T*>(packed) + t.first * in_units<element>({0, depth_count_}).count +
-           in_units<element>(depth).first * t.width();
+    return reinterpret_cast<T*>(packed) +
+           detail::number_of_block(t.first, t.width(), in_units<element>({0, depth_count_}).count,
+                                   in_units<element>(depth).first, t.first);
   }
 
   // Packs lines (rows or columns) that have unit stride from one to the next.
@@ -180,7 +180,6 @@ class gemm_operands {
   std::size_t row_count_, depth_count_;
   std::ptrdiff_t lhs_step_, rhs_step_;  // along the innermost loop of the depth
   const std::byte* packed_;             // the rhs, as pack_for_reuse leaves it; or null
-  precision packed_as_;
   n_tiles columns_;
   gemm_plan plan_;
   block_offsets at_;

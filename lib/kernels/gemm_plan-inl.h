@@ -15,6 +15,7 @@
 #include "kernels/gemv-inl.h"
 #include "kernels/microkernel-inl.h"
 #include "weft/kernels/dot_blocking.hpp"
+#include "weft/weights/stored.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -65,14 +66,14 @@ inline std::size_t prefetched_rows(const contraction& x, range columns, range de
 
 struct gemm_plan {
   // For a contraction of these extents. The scratch has room for blocks of size `capacity`.
-  HWY_INLINE gemm_plan(const contraction& x, const call& c, std::size_t rows, std::size_t columns,
+  HWY_INLINE gemm_plan(const contraction& x, std::size_t rows, std::size_t columns,
                        std::size_t depth)
       : capacity(blocks_of(rows, columns, depth)), block(capacity), m_block(rows) {
     const std::ptrdiff_t lhs_step = x.depth.inner_stride(of_lhs);
     const std::ptrdiff_t rhs_step = x.depth.inner_stride(of_rhs);
     const bool contiguous_rhs = x.columns.inner_stride(of_rhs) == 1;
     const bool contiguous_result = x.columns.inner_stride(of_result) == 1;
-    const bool packed = c.packed != nullptr;
+    const bool packed = x.is_packed();
     const bool skinny = rows <= max_skinny_m;
     // The lhs is read in place where packing would not pay: if it is contiguous along the depth, as
     // a tile reads it; if a single vector of columns does too few products with each element; and
@@ -103,7 +104,7 @@ struct gemm_plan {
     // micro-panel.
     if (lhs_in_place && lhs_step != 1 && can_be_prefetched)
       block.depth = block_size(depth, max_blocks.depth / 2, max_dot_lanes);
-    plan_packed(x, c, rows, depth);
+    plan_packed(x, rows, depth);
     plan_panels();
   }
 
@@ -121,13 +122,12 @@ struct gemm_plan {
 
  private:
   // What follows from an rhs that is packed.
-  HWY_INLINE void plan_packed(const contraction& x, const call& c, std::size_t rows,
-                              std::size_t depth) {
-    const bool packed = c.packed != nullptr, skinny = rows <= max_skinny_m;
-    bf16_pairs = c.packed_as == precision::bfloat16_products && multiplies_pairs();
-    promotes = packed && c.packed_as != precision::float32 && !bf16_pairs && !skinny;
-    amx = packed && bf16_pairs && rows > max_rows_for_vectors && may_use_amx();
-    if (packed && bf16_pairs) {
+  HWY_INLINE void plan_packed(const contraction& x, std::size_t rows, std::size_t depth) {
+    const bool packed = x.is_packed(), skinny = rows <= max_skinny_m;
+    bf16_pairs = may_multiply_pairs && x.packed == stored_type::bfloat16_pair;
+    promotes = x.packed == stored_type::bfloat16 && !skinny;
+    amx = bf16_pairs && rows > max_rows_for_vectors && may_use_amx();
+    if (bf16_pairs) {
       lhs_in_place = true;  // its lines are rounded from where they lie
       block.depth = block_size(depth, max_blocks.depth, 2 * amx_pairs);
       // Pairs take half of the room, so that more rows than `capacity` has can share what is read

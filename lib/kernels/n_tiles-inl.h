@@ -11,15 +11,13 @@
 
 #include "kernels/dot_loops.hpp"
 #include "kernels/microkernel-inl.h"
+#include "weft/weights/layout.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-struct n_tile {
-  std::size_t first, count, vectors;
-  bool in_one_run;  // within one run of the inner loop
+struct n_tile : detail::tile_of_lines {
   std::size_t width() const { return vectors * hn::Lanes(tag()); }
-  std::size_t end() const { return first + count; }
   bool is_full() const { return in_one_run && count == width(); }
 };
 
@@ -48,9 +46,8 @@ class n_tiles {
   }
 
   n_tile tile_at(std::size_t first) const {
-    const tile_extent t = extent_of_tile(loops_, first, packed_ ? count_ : part_.end(),
-                                         hn::Lanes(tag()), tile_vectors);
-    return {first, t.count, t.vectors, t.in_one_run};
+    return {detail::tile_at(first, packed_ ? count_ : part_.end(), run_of(loops_), hn::Lanes(tag()),
+                            tile_vectors)};
   }
 
   // The number of columns of complete tiles from `first` on, no more than `limit`.

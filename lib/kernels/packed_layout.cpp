@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
-packed_layout layout() {
+detail::packed_layout layout() {
   return {static_cast<std::uint8_t>(hn::Lanes(tag())), static_cast<std::uint8_t>(tile_vectors),
           multiplies_pairs()};
 }
@@ -25,7 +25,7 @@ namespace weft::kernels {
 
 HWY_EXPORT(layout);
 
-packed_layout layout_of_packed() noexcept {
+detail::packed_layout layout_of_packed() noexcept {
   return HWY_DYNAMIC_DISPATCH(layout)();
 }
 

@@ -162,16 +162,6 @@ std::byte* engine::scratch_of(int thread_index) const noexcept {
   return scratch_.get() + static_cast<std::size_t>(thread_index - 1) * p_->scratch_bytes;
 }
 
-// A gather from a parameter that is kept only as a contraction has packed it.
-void engine::gather_packed(const instruction& s, kernels::call& c) const noexcept {
-  const operand_ref& table = operands_of(*p_, s)[1];
-  const int by = p_->parameters[static_cast<std::size_t>(table.leaf)].rows_packed_by;
-  const instruction& dot = p_->instructions[by];
-  c.packed = memory_.packed + packed_size(dot.packed, memory_.packed_as);
-  c.packed_as = memory_.packed_as;
-  kernels::gather_packed(kernels::layout_of_packed(), c, call_at_bounds(*p_, dot));
-}
-
 void engine::execute_with(const step& step, int i, std::ptrdiff_t place,
                           const kernels::partition& part, int thread_index) const noexcept {
   const instruction& s = p_->instructions[i];
@@ -184,7 +174,6 @@ void engine::execute_with(const step& step, int i, std::ptrdiff_t place,
   c.scratch = scratch_of(thread_index);
   c.part = part;
   if ((step.needs & checks) != 0 && part.index == 0) check_computed(s, place);
-  if ((step.needs & gathers_packed) != 0) return gather_packed(s, c);
   if (step.has_parts || part.index == 0) step.run(c);
 }
 

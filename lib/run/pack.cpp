@@ -83,7 +83,6 @@ void engine::pack_rows(const instruction& s, const float* values, row_range rows
   // It is only read.
   columns.data = reinterpret_cast<std::byte*>(const_cast<float*>(values)) + rhs_of(*p_, s).offset;
   c.scratch = scratch;
-  c.packed_as = as;
   std::size_t begin = packed_size(s.packed, as);
   if (rows.count != all_rows.count) {
     const std::size_t row = p_->parameters[packed_parameter(*p_, s)].extent[1];
@@ -92,7 +91,7 @@ void engine::pack_rows(const instruction& s, const float* values, row_range rows
         c.extent[l] = static_cast<std::ptrdiff_t>(rows.count);
     begin += rows.first * row * bytes_of(as);
   }
-  kernels::pack_dot_kernel()(c, packed + begin);
+  kernels::pack_dot_kernel()(c, kernels::layout_of_packed().stored(as), packed + begin);
 }
 
 void engine::freeze(std::byte* packed, precision as, const parameter_reader& from) {
@@ -181,13 +180,14 @@ std::uint64_t packing_of(const program& tables) {
 }
 
 void unpack(const program& tables, std::size_t i, std::size_t first, std::span<float> into,
-            std::span<const std::byte> packed, precision as, const kernels::packed_layout& layout) {
+            std::span<const std::byte> packed, precision as, const packed_layout& layout) {
   std::ranges::fill(into, 0.0f);
   for (const instruction& s : tables.instructions) {
     if (s.packed == not_packed || packed_parameter(tables, s) != i) continue;
     auto c = call_at_bounds(tables, s);
-    c.packed = packed.data() + packed_size(s.packed, as);
-    c.packed_as = as;
+    c.operands[s.rhs].packed = layout.stored(as);
+    // It is only read.
+    c.operands[s.rhs].data = const_cast<std::byte*>(packed.data()) + packed_size(s.packed, as);
     // The rhs may begin within the parameter.
     const auto begin = rhs_of(tables, s).offset / sizeof(float);
     kernels::unpack_dot(layout, c, static_cast<std::ptrdiff_t>(first - begin), into);

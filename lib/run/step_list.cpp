@@ -43,18 +43,14 @@ void engine::describe_calls() {
     here.call.fused_ops = p_->fused_ops.begin() + s.first_fused;
     here.call.scratch = scratch_of(0);
     here.needs = s.check != 0 ? checks : 0u;
-    const operand_ref* const operands = operands_of(*p_, s);
     for (int o = 0; o < s.operands; ++o) {
-      const operand_ref& r = operands[o];
+      const operand_ref& r = operands_of(*p_, s)[o];
       own[o].type = r.type;
       std::copy_n(r.stride, s.loops, own[o].stride);
       if (r.where == block::input) steps.in_inputs.push_back({&own[o], &r});
       for (int j = 0; j < r.shift_count; ++j)
         if (p_->shifts[r.first_shift + j].slot == current_step) here.needs |= moves;
     }
-    if (s.run == kernel::gather && operands[1].where == block::parameters &&
-        address(operands[1]) == nullptr)
-      here.needs |= gathers_packed;
     own += operands_of_call(s);
   }
 }
@@ -102,11 +98,22 @@ void engine::bind_calls() noexcept {
       c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
     for (int o = 0; o < s.operands; ++o) here.operands[o].data = address(operands_of(*p_, s)[o]);
     c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
-    c.packed = nullptr;
-    if (!is_frozen() || s.packed == not_packed) continue;
-    c.packed = memory_.packed + packed_size(s.packed, memory_.packed_as);
-    c.packed_as = memory_.packed_as;
+    if (!is_frozen()) continue;
+    const bool reads_packed = here.has_parts || generated_.of[i].reads_packed;
+    if (s.packed != not_packed && reads_packed) bind_packed(here.operands[s.rhs], s);
+    // A gather from a parameter that is kept only as a contraction has packed it.
+    if (s.run != kernel::gather || here.operands[1].data != nullptr) continue;
+    const operand_ref& table = operands_of(*p_, s)[1];
+    if (table.where == block::parameters)
+      bind_packed(here.operands[1], p_->instructions[p_->parameters[table.leaf].rows_packed_by]);
   }
+}
+
+void engine::bind_packed(kernels::operand& o, const instruction& packed_by) const noexcept {
+  o.packed = memory_.stored;
+  // It is only read.
+  o.data =
+      const_cast<std::byte*>(memory_.packed) + packed_size(packed_by.packed, memory_.packed_as);
 }
 
 void engine::bind_inputs() noexcept {
@@ -116,6 +123,7 @@ void engine::bind_inputs() noexcept {
 void engine::adopt(const std::byte* packed, precision as) noexcept {
   memory_.packed = packed;
   memory_.packed_as = as;
+  memory_.stored = kernels::layout_of_packed().stored(as);
   choose_functions();
   bind_calls();
 }
@@ -124,7 +132,8 @@ kernels::call engine::call_of(int i, std::ptrdiff_t place, kernels::operand* own
   const instruction& s = p_->instructions[i];
   kernels::call c = (*steps_)[i].call;
   std::copy_n(c.operands, operands_of_call(s), own);
-  for (int o = 0; o < s.operands; ++o) own[o].data = address(operands_of(*p_, s)[o], place);
+  for (int o = 0; o < s.operands; ++o)
+    if (!own[o].is_packed()) own[o].data = address(operands_of(*p_, s)[o], place);
   c.operands = own;
   return c;
 }

@@ -10,9 +10,8 @@ namespace weft {
 
 // Why an execution of an instruction is not simply a call, as bits.
 enum : unsigned {
-  moves = 1,           // its operands move with the enclosing loop's iteration
-  checks = 2,          // it uses computed indices, which are checked
-  gathers_packed = 4,  // it gathers rows of a parameter that is kept only packed
+  moves = 1,   // its operands move with the enclosing loop's iteration
+  checks = 2,  // it uses computed indices, which are checked
 };
 
 struct engine::step {

@@ -13,6 +13,7 @@
 #include "kernels/product.hpp"
 #include "kernels/targets.hpp"
 #include "weft/kernels/dot_blocking.hpp"
+#include "weft/weights/stored.hpp"
 
 namespace {
 
@@ -217,13 +218,14 @@ BOOST_AUTO_TEST_CASE(packed_bfloat16_weights_are_rounded_to_nearest_even) {
       const aligned packed(weft::kernels::packed_bytes(c, weft::precision::bfloat16));
       c.operands[1].data = ones.data();
       c.operands[2].data = weights.data();
-      c.packed_as = weft::precision::bfloat16;
-      c.packed = packed.data();
       weft::kernels::on_every_target([&](const weft::kernels::table& kernels) {
         std::vector<float> result(expected.size());
         c.operands[0].data = result.data();
-        kernels.pack_dot(c, packed.data());
-        kernels.dot(c);
+        kernels.pack_dot(c, weft::stored_type::bfloat16, packed.data());
+        owning_call<> q = c;
+        q.operands[2].packed = weft::stored_type::bfloat16;
+        q.operands[2].data = packed.data();
+        kernels.dot(q);
         BOOST_TEST(result == expected, boost::test_tools::per_element());
       });
     }

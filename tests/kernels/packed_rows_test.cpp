@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <map>
 
 #include "kernels/aligned.hpp"
 #include "kernels/arrays.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/targets.hpp"
+#include "weft/weights/formats.hpp"
 
 using namespace weft;
 using namespace weft::kernels;
@@ -38,11 +40,10 @@ void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, prec
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i) + 1);
   owning_call<> dot = product(rows, depth);
   dot.operands[2].data = values.data();
-  dot.packed_as = as;
-  std::vector<float> x(static_cast<std::size_t>(depth));
+  const stored_type stored = kernels.layout.stored(as);
   const aligned scratch(dot_scratch_bytes(dot)), packed(packed_bytes(dot, as));
   dot.scratch = scratch.data();
-  kernels.pack_dot(dot, packed.data());
+  kernels.pack_dot(dot, stored, packed.data());
 
   // Each row, and indices out of range, twice; the result has its axes in another order.
   std::vector<std::int32_t> indices;
@@ -62,11 +63,11 @@ void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, prec
   gather.operands[2].data = indices.data();
   gather.axis_extent = rows;
   gather.axis_stride = depth;
-  gather.packed = packed.data();
-  gather.packed_as = as;
+  gather.operands[1].data = packed.data();
+  gather.operands[1].packed = stored;
   for (int i = 2; i >= 0; --i) {
     gather.part = part_of(i, 3);
-    gather_packed(kernels.layout, gather, dot);
+    kernels.gather(gather);
   }
   int wrong = 0;
   for (std::ptrdiff_t twice = 0; twice < 2; ++twice)
@@ -82,8 +83,8 @@ void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, prec
 
   // Parts of the whole table, and what lies before and after it stays.
   std::vector<float> unpacked(values.size() + 2, 7.0f);
-  dot.packed = packed.data();
-  dot.operands[2].data = nullptr;
+  dot.operands[2].data = packed.data();
+  dot.operands[2].packed = stored;
   const std::size_t some = values.size() / 3;
   for (const auto& [first, count] :
        {std::pair(std::size_t{0}, some + 1), std::pair(some + 1, unpacked.size() - some - 1)})
@@ -96,6 +97,57 @@ void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, prec
   BOOST_TEST(wrong == 0, "unpacked, " << rows << " rows of " << depth);
 }
 
+// Packs numbers that differ, so that each byte has one possible place, and looks them up. The lines
+// are the rows of the table, in runs of `run` with room for `gap` more between two.
+void check_places(const table& kernels, std::size_t runs, std::size_t run, std::size_t depth,
+                  precision as) {
+  constexpr std::size_t gap = 3;
+  const std::size_t lines = runs * run, pitch = run + gap;
+  std::vector<float> values(runs * pitch * depth, NAN);
+  const auto number = [&](std::size_t line, std::size_t k) {  // a bfloat16
+    return std::bit_cast<float>(static_cast<std::uint32_t>(0x100 + line * depth + k) << 16);
+  };
+  owning_call<> dot;
+  dot.kind = op::dot;
+  dot.loops = 4;
+  const std::size_t extent[]{1, runs, run, depth};
+  const std::size_t strides[3][4]{
+      {lines, run, 1, 0}, {depth, 0, 0, 1}, {0, pitch * depth, depth, 1}};
+  for (int l = 0; l < 4; ++l) {
+    dot.extent[l] = static_cast<std::ptrdiff_t>(extent[l]);
+    for (int o = 0; o < 3; ++o)
+      dot.operands[o].stride[l] = static_cast<std::ptrdiff_t>(strides[o][l]);
+  }
+  for (std::size_t line = 0; line < lines; ++line)
+    for (std::size_t k = 0; k < depth; ++k)
+      values[(line / run * pitch + line % run) * depth + k] = number(line, k);
+  dot.operands[2].data = values.data();
+  const std::size_t bytes = packed_bytes(dot, as);
+  const aligned scratch(dot_scratch_bytes(dot)), packed(bytes);
+  dot.scratch = scratch.data();
+  const stored_type type = kernels.layout.stored(as);
+  kernels.pack_dot(dot, type, packed.data());
+  const detail::packed_matrix matrix{type, kernels.layout, lines, run, depth};
+  const std::size_t block = detail::entry_of(type).block, size = detail::entry_of(type).bits / 8;
+  std::vector<bool> taken(bytes);
+  int wrong = 0;
+  for (std::size_t line = 0; line < lines; ++line)
+    for (std::size_t k = 0; k < depth; k += block) {
+      const std::size_t at = matrix.offset(matrix.tile_of(line), line, k / block);
+      BOOST_TEST_REQUIRE(at + size <= bytes);
+      float elements[2]{};
+      detail::with_format(type, [&]<class Format>(Format) {
+        if constexpr (Format::block <= 2 && std::same_as<typename Format::value, float>)
+          Format::decode(reinterpret_cast<detail::block_bytes>(packed.data() + at), elements);
+      });
+      for (std::size_t i = 0; i < block; ++i)
+        wrong += elements[i] != (k + i < depth ? number(line, k + i) : 0);
+      wrong += taken[at];
+      std::fill_n(taken.begin() + static_cast<std::ptrdiff_t>(at), size, true);
+    }
+  BOOST_TEST(wrong == 0, runs << " x " << run << " lines of " << depth);
+}
+
 // A hash (FNV-1a) of what is packed of 53 columns of depth 5 as float32 and as bfloat16: extents
 // that are a multiple of no target's tiles.
 std::uint64_t hash_of_packed(const table& kernels) {
@@ -106,11 +158,10 @@ std::uint64_t hash_of_packed(const table& kernels) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) + 0.5f;
     owning_call<> dot = product(rows, depth);
     dot.operands[2].data = values.data();
-    dot.packed_as = as;
     const aligned scratch(dot_scratch_bytes(dot)), packed(packed_bytes(dot, as));
     dot.scratch = scratch.data();
     std::fill_n(packed.data(), packed_bytes(dot, as), std::byte{0});
-    kernels.pack_dot(dot, packed.data());
+    kernels.pack_dot(dot, kernels.layout.stored(as), packed.data());
     for (std::size_t i = 0; i < packed_bytes(dot, as); ++i)
       hash = (hash ^ std::to_integer<std::uint64_t>(packed.data()[i])) * 0x100000001b3;
   }
@@ -132,6 +183,18 @@ BOOST_AUTO_TEST_CASE(packed_bytes_are_those_of_the_version_that_files_have) {
       BOOST_TEST(hash == of_lanes->second);
     else
       BOOST_TEST_MESSAGE("not known for " << int{kernels.layout.lanes} << " lanes: " << hash);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(every_element_is_packed_where_the_layout_has_it) {
+  on_every_target([](const table& kernels) {
+    for (const auto as : {precision::float32, precision::bfloat16, precision::bfloat16_products})
+      for (const std::size_t depth : {1u, 2u, 5u, 24u})
+        for (const std::size_t run : {1u, 3u, 16u, 48u, 63u, 64u, 65u, 100u, 112u, 500u})
+          for (const std::size_t runs : {1u, 2u}) check_places(kernels, runs, run, depth, as);
+    check_places(kernels, 1, 20, 1500, precision::bfloat16_products);  // in two blocks
+    check_places(kernels, 1, 20, 1500, precision::float32);
+    check_places(kernels, 5, 96, 60, precision::bfloat16);  // in several panels
   });
 }
 

@@ -184,7 +184,7 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
   c.operands[1].data = left.data();
   c.operands[2].data = right.data();
   BOOST_TEST_CONTEXT(describe(p, e)) {
-    on_every_target([&](const table&) {
+    on_every_target([&](const table& kernels) {
       check_on_target(c, s, 0, {2, 3}, "");
       if (!can_be_packed(c) || depth_of(c) == 0 || s.sum.empty()) return;
       // A packed operand that is rounded to bfloat16 has a relative error of 2^-8, and so has each
@@ -193,12 +193,12 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
            {std::pair{precision::float32, 0.0}, std::pair{precision::bfloat16, 0x1p-8},
             std::pair{precision::bfloat16_products, 0x1p-7 + 0x1p-16}}) {
         owning_call<> q = c;
-        q.packed_as = as;
         const aligned packed(packed_bytes(c, as));
-        pack_dot_kernel()(q, packed.data());
-        q.packed = packed.data();
-        // The operand that is packed must not be read.
-        q.operands[rhs_operand(c)].data = nullptr;
+        kernels::operand& rhs = q.operands[rhs_operand(c)];
+        const stored_type stored = kernels.layout.stored(as);
+        kernels.pack_dot(q, stored, packed.data());
+        rhs.packed = stored;
+        rhs.data = packed.data();
         check_on_target(q, s, rounded, {2}, "packed: ");
       }
     });

@@ -14,6 +14,7 @@
 #include "weft/generate/dot_plan.hpp"
 #include "weft/generate/vectors-inl.h"
 #include "weft/kernels/vector_ops-inl.h"
+#include "weft/weights/layout.hpp"
 
 #ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
@@ -290,10 +291,10 @@ struct packed_panel {
   std::ptrdiff_t columns, row;
 };
 constexpr packed_panel first_panel(std::ptrdiff_t columns) {
-  const auto vectors = static_cast<std::size_t>((columns + packed_lanes - 1) / packed_lanes);
-  const auto row =
-      static_cast<std::ptrdiff_t>(kernels::vectors_of_tile(vectors, packed_vectors)) * packed_lanes;
-  return {std::min(row, columns), row};
+  const auto n = static_cast<std::size_t>(columns);
+  const auto t = weft::detail::tile_at(0, n, n, packed_lanes, packed_vectors);
+  return {static_cast<std::ptrdiff_t>(t.count),
+          static_cast<std::ptrdiff_t>(t.vectors) * packed_lanes};
 }
 // How many such panels follow each other.
 constexpr int panels_like_first(std::ptrdiff_t columns) {
@@ -408,21 +409,19 @@ struct dot_body {
   }
 };
 
-// The call's packed rhs is read if it is there.
+// Its rhs may be packed.
 template <signature S>
 void dot(const kernels::call& c) noexcept {
   static constexpr dot_plan plan = plan_of_dot(S);
   operands at = operands_of<max_operands>(c);
   auto* const scratch = reinterpret_cast<float*>(c.scratch);
   if constexpr (packs_once<plan>) {
-    const auto* packed = reinterpret_cast<const float*>(c.packed);
-    if (packed == nullptr) {
+    if (!c.operands[plan.rhs].is_packed()) {
       for_each<plan.packed.blocks>({{scratch, at.at[plan.rhs]}}, [](const operands& here) HWY_ATTR {
         pack_panels<plan.packed>(here.read(1), here.write());
       });
-      packed = scratch;
+      at.at[plan.rhs] = scratch;
     }
-    at.at[plan.rhs] = const_cast<float*>(packed);  // only read
     for_each<plan.outer_of_packed>(at, dot_body<S, plan>{scratch});
   } else {
     for_each<plan.outer>(at, dot_body<S, plan>{scratch});

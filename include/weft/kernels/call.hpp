@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "weft/graph/op_table.hpp"
-#include "weft/precision.hpp"
+#include "weft/weights/layout.hpp"
 
 namespace weft::kernels {
 
@@ -16,7 +16,13 @@ inline constexpr int max_operands = 5;  // but of attention: the result and up t
 struct operand {
   void* data = nullptr;  // address of the element with index 0 in every loop; aligned as its dtype
   dtype type = dtype::float32;
+  // Packed weights: what they are stored in. They are where weights/layout.hpp has them, and the
+  // strides only say which loops they have.
+  stored_type packed = unpacked;
   std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand is broadcast
+
+  static constexpr stored_type unpacked{UINT8_MAX};
+  constexpr bool is_packed() const { return packed != unpacked; }
 };
 
 static_assert(max_fused_inputs == max_operands - 1);
@@ -89,9 +95,9 @@ struct attention_attributes {
 };
 
 // operands[0] is the result. It overlaps no input, except that it may be in place: the same
-// elements (same data, same strides) as an input for which reads_before_writing (graph/op_table.hpp)
-// allows it. Extents may be 0 and 1. Loops come in any order; the last one is the innermost in the
-// declared order of axes, but its stride need not be 1.
+// elements (same data, same strides) as an input for which reads_before_writing
+// (graph/op_table.hpp) allows it. Extents may be 0 and 1. Loops come in any order; the last one is
+// the innermost in the declared order of axes, but its stride need not be 1.
 struct call {
   op kind{};
   int loops = 0;
@@ -100,11 +106,9 @@ struct call {
   // One for each that the kernel may have: max_operands, of attention one for each slot. One with
   // null data is absent.
   const operand* operands = nullptr;
-  double scalar = 0;                  // normalizations: epsilon; attention: the soft cap, or 0
-  double scale = 1;                   // dot, attention: multiplies the sum of products; softmax: x
-  op epilogue = op::copy;             // dot: a unary function applied to the result
-  const std::byte* packed = nullptr;  // dot: the columns' operand, packed by pack_dot; or null
-  precision packed_as = precision::float32;
+  double scalar = 0;               // normalizations: epsilon; attention: the soft cap, or 0
+  double scale = 1;                // dot, attention: multiplies the sum of products; softmax: x
+  op epilogue = op::copy;          // dot: a unary function applied to the result
   std::ptrdiff_t axis_extent = 0;  // gather, scatter_add: length of the indexed axis
   std::ptrdiff_t axis_stride = 0;  // and its stride in the table; for rotate and
                                    // normalize_adjoint see kernels.hpp

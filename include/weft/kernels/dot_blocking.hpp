@@ -39,12 +39,6 @@ inline constexpr std::size_t max_dot_lanes = 16;
 inline constexpr std::size_t max_tile_rows = tile_for(32).rows;
 inline constexpr std::size_t max_tile_columns = tile_for(32).vectors * max_dot_lanes;
 
-// The vectors of the first tile of so many vectors of columns. Four make two tiles of two: with
-// three and one, the single vector would do fewer products for each element of the lhs.
-constexpr std::size_t vectors_of_tile(std::size_t vectors, std::size_t most) {
-  return vectors == 4 ? 2 : std::min(vectors, most);
-}
-
 // The L1 and L2 cache sizes per core that blocks are sized for. Few cores with wide vectors have
 // less: AMD's have had 32 or 48 KiB and 512 KiB to 1 MiB since Zen 2, Intel's servers 48 KiB and
 // 1.25 to 2 MiB since Ice Lake, Arm's Neoverse 64 KiB and 1 to 2 MiB (their vendors' optimization

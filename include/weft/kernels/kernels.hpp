@@ -41,11 +41,12 @@ namespace weft::kernels {
 // dot: r[i...] = epilogue(scale * s + a[i...] + b[i...]), with s the sum of lhs * rhs over the
 // loops in which the result has stride 0. Every loop has a nonzero stride in at least two of
 // result, lhs and rhs, or extent 1. a and b are operands 3 and 4, broadcast by stride;
-// optional (null data). `epilogue` is copy, relu, gelu, gelu_tanh, tanh or sigmoid. If `packed`
-// is not null, it is read instead of the operand that gives the columns.
+// optional (null data). `epilogue` is copy, relu, gelu, gelu_tanh, tanh or sigmoid. The operand
+// that gives the columns may be packed.
 //
 // gather: r[i...] = table[i... + axis_stride * indices[i...]]; 0 for an index outside
-// [0, axis_extent).
+// [0, axis_extent). A packed table of float32 is what a contraction has packed as its columns: of
+// its two axes, one is indexed, and the other one is a loop.
 //
 // scatter_add: zeroes r over its loops and the indexed axis, then r[i... + axis_stride *
 // indices[i...]] += g[i...] in the order of the loops; indices outside [0, axis_extent) are
@@ -79,16 +80,6 @@ namespace weft::kernels {
 // gradients have.
 using kernel_function = void (*)(const call&) noexcept;
 
-// How a SIMD target interleaves the columns of a packed rhs. Targets with the same layout read each
-// other's packed weights.
-struct packed_layout {
-  std::uint8_t lanes;    // the columns of a vector
-  std::uint8_t vectors;  // of the widest tile
-  bool pairs;            // whether bfloat16_products has pairs along the depth
-
-  friend bool operator==(const packed_layout&, const packed_layout&) = default;
-};
-
 // For each kernel, such as dot_kernel(): its function for the best SIMD target that this machine
 // runs. A program links those that it refers to.
 using kernel_entry = kernel_function (*)() noexcept;
@@ -97,12 +88,14 @@ WEFT_KERNELS(WEFT_KERNEL)
 #undef WEFT_KERNEL
 
 // Packs the rhs of a dot (rhs_operand, if can_be_packed) for later calls with the same loops along
-// that operand, on this target: packed_bytes(call, packed_as) bytes, aligned to 64. No other
-// operand is read.
-using pack_function = void (*)(const call&, std::byte* packed) noexcept;
+// that operand, on this target: packed_bytes bytes, aligned to 64, stored as one of the types of
+// layout.stored. No other operand is read.
+using pack_function = void (*)(const call&, stored_type as, std::byte* packed) noexcept;
 pack_function pack_dot_kernel() noexcept;
 // How pack_dot interleaves columns.
-packed_layout layout_of_packed() noexcept;
+detail::packed_layout layout_of_packed() noexcept;
+// A gather from a packed table: what the gather kernel does with one.
+void gather_packed(const call&) noexcept;
 
 // The updates of optimizers (update.hpp), and a sum of squares in double.
 using sgd_function = void (*)(const sgd_step&) noexcept;
@@ -133,22 +126,16 @@ struct table {
   }
 
   pack_function pack_dot;
-  packed_layout layout;
+  detail::packed_layout layout;
   sgd_function sgd;
   adamw_function adamw;
   sum_function sum_of_squares;
 };
 
-// A gather from a table of float32 that is read from where `dot` has it packed as its rhs: row v of
-// the table is column v of the rhs. Of the loops of both, one is along the table's rows, and the
-// others have stride 0 in the table. The table's data is null; `packed` and `packed_as` of the
-// gather are set.
-void gather_packed(const packed_layout& layout, const call& gather, const call& dot) noexcept;
-
-// The opposite of pack_dot, on any target: into[i] becomes the element of the rhs with the offset
-// first + i from the operand's data, in elements, where the rhs has one; other elements of `into`
-// stay. `packed` and `packed_as` are set; no operand's data is read. Allocates.
-void unpack_dot(const packed_layout& layout, const call& dot, std::ptrdiff_t first,
+// The opposite of pack_dot, on any target: into[i] becomes the element of the rhs, which is packed,
+// with the offset first + i in the unpacked operand, in elements, where the rhs has one; other
+// elements of `into` stay. Allocates.
+void unpack_dot(const detail::packed_layout& layout, const call& dot, std::ptrdiff_t first,
                 std::span<float> into);
 
 // What the bytes that pack_dot writes depend on, beside the layout and the elements: if these

@@ -11,6 +11,7 @@
 #include "weft/lower/lower_scan.hpp"
 #include "weft/lower/lowering.hpp"
 #include "weft/lower/program_builder.hpp"
+#include "weft/lower/weights.hpp"
 #include "weft/lower/workspace.hpp"
 #include "weft/passes/plan.hpp"
 
@@ -43,7 +44,6 @@ constexpr program_builder build_program(const graph& g) {
   store_states(ctx);
   assign_scratch(ctx);
   assign_packed_parameters(ctx);
-  find_uses_of_parameters(ctx);
   return d;
 }
 

@@ -92,11 +92,6 @@ struct instruction {
 
 inline constexpr std::size_t not_packed = SIZE_MAX;
 
-// A size or offset in the block of packed parameters, in bytes, from that of float32.
-constexpr std::size_t packed_size(std::size_t in_float32, precision as) {
-  return in_float32 / (bytes_of(precision::float32) / bytes_of(as));
-}
-
 // An input, which the caller passes.
 struct input_ref {
   name_ref name;

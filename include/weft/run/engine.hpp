@@ -38,6 +38,7 @@ struct memory {
   std::byte* workspace = nullptr;
   const std::byte* packed = nullptr;  // parameters packed by engine::freeze; null: not frozen
   precision packed_as = precision::float32;
+  stored_type stored{};  // on the SIMD target that packed them
 };
 
 class parameter_reader;
@@ -168,6 +169,7 @@ class engine {
   // Fills in what depends on lengths and addresses, in all calls, or on those of inputs alone.
   void bind_calls() noexcept;
   void bind_inputs() noexcept;
+  void bind_packed(kernels::operand& o, const instruction& packed_by) const noexcept;
   void compute_once() noexcept;
   void find_lengths(std::span<const binding> arguments,
                     std::array<std::size_t, max_lengths>& lengths) const;
@@ -205,7 +207,6 @@ class engine {
                int thread_index) const noexcept;
   void execute_with(const step& s, int i, std::ptrdiff_t place, const kernels::partition& part,
                     int thread_index) const noexcept;
-  void gather_packed(const instruction& s, kernels::call& c) const noexcept;
 
   std::atomic<bool> used_ = false;
   // A computed index that lies outside, beneath 1 + the number of its check; 0: none.

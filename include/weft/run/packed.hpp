@@ -7,8 +7,8 @@
 
 #include "weft/kernels/kernels.hpp"
 #include "weft/lower/program.hpp"
-#include "weft/precision.hpp"
 #include "weft/run/parameter_block.hpp"
+#include "weft/weights/precision.hpp"
 
 namespace weft {
 
@@ -23,14 +23,14 @@ struct packed_weights {
 namespace detail {
 
 // A hash of all that the packed weights of a program depend on, but for the weights, the precision
-// and kernels::packed_layout: its parameters, and the contractions that they are packed for.
+// and packed_layout: its parameters, and the contractions that they are packed for.
 // Programs with the same hash read each other's packed weights.
 std::uint64_t packing_of(const program& tables);
 
 // Elements [first, first + into.size()) of parameter i, from what the program's contractions have
 // packed of it in a target's layout; zeros where they have packed nothing.
 void unpack(const program& tables, std::size_t i, std::size_t first, std::span<float> into,
-            std::span<const std::byte> packed, precision as, const kernels::packed_layout& layout);
+            std::span<const std::byte> packed, precision as, const packed_layout& layout);
 
 }  // namespace detail
 }  // namespace weft

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "weft/lower/program.hpp"
-#include "weft/precision.hpp"
+#include "weft/weights/precision.hpp"
 
 namespace weft {
 

@@ -15,6 +15,7 @@
 #include "weft/run/memory.hpp"
 #include "weft/run/parameter_block.hpp"
 #include "weft/run/view.hpp"
+#include "weft/weights/precision.hpp"
 
 namespace weft {
 

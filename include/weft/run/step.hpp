@@ -9,7 +9,7 @@ namespace weft {
 // their partition.
 struct generated_step {
   kernels::kernel_function run = nullptr;  // null: the kernel is meant
-  bool reads_packed = false;               // a contraction: whether it reads call::packed
+  bool reads_packed = false;               // a contraction: whether it reads a packed rhs
   bool pays_unpacked = true;               // whether it is faster than the kernel without that
 };
 
@@ -18,7 +18,7 @@ struct generated_steps {
   const generated_step* of = nullptr;
   int lanes = 0, vectors = 0;  // of the layout of packed operands that they read
 
-  bool reads(const kernels::packed_layout& l) const {
+  bool reads(const detail::packed_layout& l) const {
     return l.lanes == lanes && l.vectors == vectors;
   }
 };

@@ -1,6 +1,7 @@
 // What packed weights are kept in.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,4 +26,18 @@ constexpr std::size_t bytes_of(precision p) {
   return p == precision::float32 ? 4 : 2;
 }
 
+// A size or offset in the block of packed parameters, in bytes, from that of float32.
+constexpr std::size_t packed_size(std::size_t in_float32, precision as) {
+  return in_float32 / (bytes_of(precision::float32) / bytes_of(as));
+}
+
+namespace detail {
+
+// In files of packed weights.
+inline constexpr std::array precision_names{"float32", "bfloat16", "bfloat16_products"};
+constexpr const char* name_of(precision p) {
+  return precision_names[static_cast<std::size_t>(p)];
+}
+
+}  // namespace detail
 }  // namespace weft
