@@ -15,7 +15,6 @@
 #include "weft/nn/causal_block.hpp"
 #include "weft/nn/convolution.hpp"
 #include "weft/nn/decoder.hpp"
-#include "weft/nn/deprecated.hpp"
 #include "weft/nn/embedding.hpp"
 #include "weft/nn/encoder.hpp"
 #include "weft/nn/feed_forward.hpp"

@@ -20,12 +20,7 @@ namespace weft {
 //   the architecture llama (Mistral's and SmolLM's too), GPT-J.
 // half_split: LLaMA, Mistral and SmolLM as safetensors for Hugging Face's transformers; GPT-NeoX,
 //   Qwen, Phi and Gemma in every file.
-enum class rotary_pairs {
-  interleaved,
-  half_split,
-  neighbours [[deprecated("write interleaved")]] = interleaved,
-  halves [[deprecated("write half_split")]] = half_split
-};
+enum class rotary_pairs { interleaved, half_split };
 
 // Distances in elements of the rotated axis: from the first of a pair to the second, and from a
 // pair to the next.

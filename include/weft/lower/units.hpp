@@ -123,9 +123,5 @@ struct graph_after {
 // the names, and passes/dump.hpp for the form.
 template <model_like Model, fixed_string Pass = "copy-escaping-results">
 inline constexpr auto dump = detail::graph_text<detail::graph_after<inference<Model>, Pass>>();
-// The same of trainer<Model, ..., Loss>.
-template <model_like Model, fixed_string Pass = "fuse", fixed_string Loss = "loss">
-inline constexpr auto training_dump =
-    detail::graph_text<detail::graph_after<training<Model, Loss>, Pass>>();
 
 }  // namespace weft
