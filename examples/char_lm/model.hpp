@@ -48,7 +48,7 @@ struct model : Axes {
     auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens, weft::init::normal(0, 0.02)) +
              nn::learned_positions<Pos, Embed>(s / "positions");
     auto y = nn::encoder<roles>(s, x, Layers, nn::causal<Pos, KeyPos>(), {.norm_first = true});
-    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", y.output);
+    auto logits = nn::linear<Embed, Vocab>(s / "head", y.output);
     auto loss = weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets));
     return weft::results(weft::as<"loss">(loss), weft::as<"logits">(logits),
                          weft::as<"weights">(y.weights));

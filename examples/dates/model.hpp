@@ -56,7 +56,7 @@ struct model {
 
     // Each symbol from the one before and the annotations that it attends to (section 3.1).
     const nn::gru_cell<Read, State> decoder(s / "decoder");
-    auto begin = tanh(nn::linear<shape<Hidden>, shape<State>>(s / "begin", back.last));
+    auto begin = tanh(nn::linear<Hidden, State>(s / "begin", back.last));
     auto decoded = weft::scan<Step>(
         std::tuple{begin, weft::broadcast<Batch>(weft::constant(begin_sign))}, date,
         [&](auto state, auto before, auto given) {
@@ -66,7 +66,7 @@ struct model {
           auto y = nn::embedding<Symbol, Embed>(s / "symbols", before);
           auto read = weft::concatenate<Read, shape<Embed, Annotation>>(y, attended.output);
           auto after = decoder(read, state);
-          auto logits = nn::linear<shape<State>, shape<Symbol>>(s / "output", after);
+          auto logits = nn::linear<State, Symbol>(s / "output", after);
           auto symbol = weft::where(given >= 0, given, argmax<Symbol>(logits));
           return weft::next(after, symbol).with(logits, symbol, attended.weights);
         });

@@ -57,8 +57,7 @@ struct model {
     if constexpr (Positions)
       x = x + (s / "positions").param<"weight", Pos, Embed>(weft::init::normal(0, 0.02));
     auto encoded = nn::encoder<axes>(s / "encoder", x, 2, {}, {.norm_first = true, .dropout = 0.1});
-    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Class>>(
-        s / "classes", weft::mean<Pos>(encoded.output));
+    auto logits = nn::linear<Embed, Class>(s / "classes", weft::mean<Pos>(encoded.output));
     auto loss = weft::mean<Batch>(weft::cross_entropy<Class>(logits, label));
     return weft::results(weft::as<"loss">(loss), weft::as<"logits">(logits),
                          weft::as<"weights">(encoded.weights));

@@ -28,7 +28,6 @@ struct bert {
   struct Heads : weft::axis<Size::heads> {};
   struct HeadDim : weft::axis<Size::embed / Size::heads> {};
   struct Hidden : weft::axis<Size::hidden> {};
-  using In = weft::shape<Embed>;
 
   static constexpr auto norm(weft::scope s, auto x) {
     return nn::layer_norm<Embed>(s / "LayerNorm", x, 1e-12);
@@ -42,13 +41,13 @@ struct bert {
   static constexpr auto layer(weft::scope s, auto x, auto visible) {
     using Inner = weft::shape<Heads, HeadDim>;
     auto self = s / "attention" / "self", output = s / "attention" / "output";
-    auto q = nn::linear<In, Inner>(self / "query", x);
-    auto k = weft::rename<Token, KeyToken>(nn::linear<In, Inner>(self / "key", x));
-    auto v = weft::rename<Token, KeyToken>(nn::linear<In, Inner>(self / "value", x));
+    auto q = nn::linear<Embed, Inner>(self / "query", x);
+    auto k = weft::rename<Token, KeyToken>(nn::linear<Embed, Inner>(self / "key", x));
+    auto v = weft::rename<Token, KeyToken>(nn::linear<Embed, Inner>(self / "value", x));
     auto heads = nn::attention<KeyToken>(nn::dot_product_score<HeadDim>(q, k), v, visible).output;
-    auto y = norm(output, x + nn::linear<Inner, In>(output / "dense", heads));
-    auto h = gelu(nn::linear<In, weft::shape<Hidden>>(s / "intermediate" / "dense", y));
-    return norm(s / "output", y + nn::linear<weft::shape<Hidden>, In>(s / "output" / "dense", h));
+    auto y = norm(output, x + nn::linear<Inner, Embed>(output / "dense", heads));
+    auto h = gelu(nn::linear<Embed, Hidden>(s / "intermediate" / "dense", y));
+    return norm(s / "output", y + nn::linear<Hidden, Embed>(s / "output" / "dense", h));
   }
   constexpr auto operator()(weft::scope s) const {
     auto begins = s.input<"begins", std::int32_t, Sentence>();  // the first token of each sentence

@@ -24,13 +24,12 @@ struct t5_encoder {
 
   static constexpr auto layer(weft::scope s, auto x, auto distances) {
     namespace nn = weft::nn;
-    using In = weft::shape<Embed>;
     using Inner = weft::shape<Heads, HeadDim>;
     auto first = s / "layer" / 0, self = first / "SelfAttention", second = s / "layer" / 1,
          mlp = second / "DenseReluDense";
     auto normed = nn::rms_norm<Embed>(first / "layer_norm", x, 1e-6);
     auto project = [&](auto name) {
-      return nn::linear_without_bias<In, Inner>(self / name, normed);
+      return nn::linear<Embed, Inner>(self / name, normed, {.bias = false});
     };
     auto k = weft::rename<Pos, KeyPos>(project("k")), v = weft::rename<Pos, KeyPos>(project("v"));
     auto q = project("q");
@@ -38,10 +37,10 @@ struct t5_encoder {
     auto scores = nn::dot_product_score<HeadDim>(q, k, {.scale = 1}) +
                   distances.template scores<weft::shape<Heads>, HeadDim>(s, q, where);
     auto heads = nn::attention<KeyPos>(scores, v).output;
-    auto y = x + nn::linear_without_bias<Inner, In>(self / "o", heads);
-    auto h = nn::linear_without_bias<In, weft::shape<Hidden>>(
-        mlp / "wi", nn::rms_norm<Embed>(second / "layer_norm", y, 1e-6));
-    return y + nn::linear_without_bias<weft::shape<Hidden>, In>(mlp / "wo", relu(h));
+    auto y = x + nn::linear<Inner, Embed>(self / "o", heads, {.bias = false});
+    auto h = nn::linear<Embed, Hidden>(
+        mlp / "wi", nn::rms_norm<Embed>(second / "layer_norm", y, 1e-6), {.bias = false});
+    return y + nn::linear<Hidden, Embed>(mlp / "wo", relu(h), {.bias = false});
   }
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;

@@ -32,7 +32,6 @@ struct vit {
   struct HeadDim : weft::axis<Size::embed / Size::heads> {};
   struct Hidden : weft::axis<Size::hidden> {};
   struct Class : weft::axis<Size::classes> {};
-  using In = weft::shape<Embed>;
 
   static constexpr auto norm(weft::scope s, auto x) {
     return weft::nn::layer_norm<Embed>(s, x, 1e-12);
@@ -42,14 +41,14 @@ struct vit {
     using Inner = weft::shape<Heads, HeadDim>;
     auto self = s / "attention" / "attention";
     auto normed = norm(s / "layernorm_before", x);
-    auto q = nn::linear<In, Inner>(self / "query", normed);
-    auto k = weft::rename<Token, KeyToken>(nn::linear<In, Inner>(self / "key", normed));
-    auto v = weft::rename<Token, KeyToken>(nn::linear<In, Inner>(self / "value", normed));
+    auto q = nn::linear<Embed, Inner>(self / "query", normed);
+    auto k = weft::rename<Token, KeyToken>(nn::linear<Embed, Inner>(self / "key", normed));
+    auto v = weft::rename<Token, KeyToken>(nn::linear<Embed, Inner>(self / "value", normed));
     auto heads = nn::attention<KeyToken>(nn::dot_product_score<HeadDim>(q, k), v).output;
-    auto y = x + nn::linear<Inner, In>(s / "attention" / "output" / "dense", heads);
-    auto h = nn::linear<In, weft::shape<Hidden>>(s / "intermediate" / "dense",
-                                                 norm(s / "layernorm_after", y));
-    return y + nn::linear<weft::shape<Hidden>, In>(s / "output" / "dense", gelu(h));
+    auto y = x + nn::linear<Inner, Embed>(s / "attention" / "output" / "dense", heads);
+    auto h =
+        nn::linear<Embed, Hidden>(s / "intermediate" / "dense", norm(s / "layernorm_after", y));
+    return y + nn::linear<Hidden, Embed>(s / "output" / "dense", gelu(h));
   }
   constexpr auto operator()(weft::scope s) const {
     auto e = s / "vit" / "embeddings", p = e / "patch_embeddings" / "projection";
@@ -64,8 +63,7 @@ struct vit {
     auto x = tokens + e.param<"position_embeddings", Token, Embed>();
     for (int i = 0; i < Size::layers; ++i) x = layer(s / "vit" / "encoder" / "layer" / i, x);
     auto y = norm(s / "vit" / "layernorm", weft::gather<Token>(x, weft::constant(0)));
-    return weft::results(
-        weft::as<"logits">(weft::nn::linear<In, weft::shape<Class>>(s / "classifier", y)));
+    return weft::results(weft::as<"logits">(weft::nn::linear<Embed, Class>(s / "classifier", y)));
   }
 };
 

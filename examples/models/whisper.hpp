@@ -26,28 +26,27 @@ struct whisper {
   struct Heads : weft::axis<Size::heads> {};
   struct HeadDim : weft::axis<Size::embed / Size::heads> {};
   struct Hidden : weft::axis<4 * Size::embed> {};
-  using In = weft::shape<Embed>;
   using Inner = weft::shape<Heads, HeadDim>;
 
   static constexpr auto query(weft::scope s, auto x) {
-    return weft::nn::linear<In, Inner>(s / "q_proj", x);
+    return weft::nn::linear<Embed, Inner>(s / "q_proj", x);
   }
   static constexpr auto key(weft::scope s, auto x) {
-    return weft::nn::linear_without_bias<In, Inner>(s / "k_proj", x);
+    return weft::nn::linear<Embed, Inner>(s / "k_proj", x, {.bias = false});
   }
   static constexpr auto value(weft::scope s, auto x) {
-    return weft::nn::linear<In, Inner>(s / "v_proj", x);
+    return weft::nn::linear<Embed, Inner>(s / "v_proj", x);
   }
   template <class Keys, class... Mask>
   static constexpr auto attend(weft::scope s, auto q, auto k, auto v, Mask... mask) {
     auto scores = weft::nn::dot_product_score<HeadDim>(q, k);
-    return weft::nn::linear<Inner, In>(s / "out_proj",
-                                       weft::nn::attention<Keys>(scores, v, mask...).output);
+    return weft::nn::linear<Inner, Embed>(s / "out_proj",
+                                          weft::nn::attention<Keys>(scores, v, mask...).output);
   }
   static constexpr auto norm(weft::scope s, auto x) { return weft::nn::layer_norm<Embed>(s, x); }
   static constexpr auto feed_forward(weft::scope s, auto x) {
-    auto h = weft::nn::linear<In, weft::shape<Hidden>>(s / "fc1", norm(s / "final_layer_norm", x));
-    return x + weft::nn::linear<weft::shape<Hidden>, In>(s / "fc2", gelu(h));
+    auto h = weft::nn::linear<Embed, Hidden>(s / "fc1", norm(s / "final_layer_norm", x));
+    return x + weft::nn::linear<Hidden, Embed>(s / "fc2", gelu(h));
   }
 
   struct encoder {

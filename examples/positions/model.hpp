@@ -43,7 +43,7 @@ struct model {
     auto x = nn::add_positions<Pos, Embed>(s / "position", embedded, encoding);
     auto y = nn::encoder<axes>(
         s, x, 2, visible, {.norm_first = true, .normalization = nn::normalization::rms}, encoding);
-    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", y.output);
+    auto logits = nn::linear<Embed, Vocab>(s / "head", y.output);
 
     auto asked = weft::cast<float>(targets > 0);
     auto mean = [&](const auto& x) {

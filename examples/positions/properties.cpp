@@ -46,7 +46,7 @@ struct one_word {
     const auto x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, encoding);
     const auto keys = weft::rename<Pos, KeyPos>(x);
     const auto project = [&](auto name, const auto& of) {
-      return nn::linear_without_bias<shape<Embed>, shape<Heads, HeadDim>>(s / name, of);
+      return nn::linear<Embed, shape<Heads, HeadDim>>(s / name, of, {.bias = false});
     };
     const auto query = project("query", x);
     const auto key = project("key", keys);

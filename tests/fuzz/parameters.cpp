@@ -17,8 +17,8 @@ struct Out : weft::axis<3> {};
 struct model {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, In>();
-    auto y = weft::nn::linear<weft::shape<In>, weft::shape<Out>>(s / "l" / 0, x);
-    auto z = weft::nn::linear<weft::shape<Out>, weft::shape<In>>(s / "l" / 1, y);
+    auto y = weft::nn::linear<In, Out>(s / "l" / 0, x);
+    auto z = weft::nn::linear<Out, In>(s / "l" / 1, y);
     return weft::results(weft::as<"loss">(weft::sum<Batch, In>(z * z)));
   }
 };

@@ -52,10 +52,10 @@ struct decoding_step {
     using Inner = shape<Heads, HeadDim>;
     const auto x = s.input<"x", float, Batch, Pos, Embed>();
     const auto at = nn::decode_state<Pos, Batch>(s);
-    const auto key = nn::linear<shape<Embed>, Inner>(s / "key", x);
-    const auto value = nn::linear<shape<Embed>, Inner>(s / "value", x);
+    const auto key = nn::linear<Embed, Inner>(s / "key", x);
+    const auto value = nn::linear<Embed, Inner>(s / "value", x);
     const auto past = nn::kv_cache<Cache>(s, at, key, value);
-    const auto query = nn::linear<shape<Embed>, Inner>(s / "query", x);
+    const auto query = nn::linear<Embed, Inner>(s / "query", x);
     const auto weights =
         nn::attention_weights<HeadDim, Cache>(query, past.keys, nn::causal_cache_mask<Cache>(at));
     return dot<Cache>(weights, past.values);
@@ -243,8 +243,8 @@ struct perceptron {
 
   constexpr auto operator()(scope s) const {
     const auto x = s.input<"x", float, Batch, In>();
-    const auto hidden = relu(nn::linear<shape<In>, shape<Hidden>>(s / "first", x));
-    const auto y = nn::linear<shape<Hidden>, shape<Out>>(s / "second", hidden);
+    const auto hidden = relu(nn::linear<In, Hidden>(s / "first", x));
+    const auto y = nn::linear<Hidden, Out>(s / "second", hidden);
     return results(as<"loss">(sum<Batch, Out>(y * y)));
   }
 };
@@ -314,7 +314,7 @@ struct waves {
   constexpr auto operator()(scope s) const {
     const auto x =
         s.input<"x", float, Batch, Pos, Embed>() + nn::sinusoidal<Embed>(positions<Pos>());
-    const auto y = nn::linear<shape<Embed>, shape<Out>>(s, x);
+    const auto y = nn::linear<Embed, Out>(s, x);
     return results(as<"y">(nn::rotary<Out>(y, positions<Pos>())),
                    as<"table">(nn::sinusoidal<Embed>(positions<Pos>())));
   }

@@ -22,8 +22,7 @@ struct Wide : weft::axis<5> {};
 struct model {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Row, Embed>();
-    return weft::results(
-        weft::as<"y">(weft::nn::linear<weft::shape<Embed>, weft::shape<Wide>>(s, x)));
+    return weft::results(weft::as<"y">(weft::nn::linear<Embed, Wide>(s, x)));
   }
 };
 

@@ -31,8 +31,8 @@ struct Other : weft::axis<Axis::extent> {};
 struct model {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, Embed>();
-    auto heads = weft::nn::linear<weft::shape<Embed>, weft::shape<Heads, HeadDim>>(s / "query", x);
-    auto out = weft::nn::linear<weft::shape<Heads, HeadDim>, weft::shape<One>>(s / "out", heads);
+    auto heads = weft::nn::linear<Embed, weft::shape<Heads, HeadDim>>(s / "query", x);
+    auto out = weft::nn::linear<weft::shape<Heads, HeadDim>, One>(s / "out", heads);
     auto y = weft::sum<One>(tanh(out));
     return weft::results(weft::as<"loss">(weft::mean<Batch>(y * y)), weft::as<"y">(y));
   }
@@ -44,8 +44,8 @@ struct stack {
     auto x = s.input<"x", float, Batch, Width>();
     using out = weft::shape<Other<Width>>;
     for (int i = 0; i < Layers; ++i) {
-      auto h = weft::nn::linear<weft::shape<Width>, out>(s / "layer" / i / "first", x);
-      x = x + weft::nn::linear<out, weft::shape<Width>>(s / "layer" / i / "second", h);
+      auto h = weft::nn::linear<Width, out>(s / "layer" / i / "first", x);
+      x = x + weft::nn::linear<out, Width>(s / "layer" / i / "second", h);
     }
     return weft::results(weft::as<"loss">(weft::sum<Batch, Width>(x * x)), weft::as<"y">(x));
   }

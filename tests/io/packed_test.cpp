@@ -38,7 +38,7 @@ struct model {
     auto table = weft::nn::tied_embedding<Words, Width>(s / "words");
     auto x = table.embed(s.input<"words", std::int32_t, Pos>());
     x = x * s.param<"gain", Width>(weft::init::uniform(1, 2));
-    auto heads = weft::nn::linear<shape<Width>, shape<Heads, HeadDim>>(s / "heads", x);
+    auto heads = weft::nn::linear<Width, shape<Heads, HeadDim>>(s / "heads", x);
     auto wide = weft::dot<Heads, HeadDim>(
         heads, s.param<"wide", Heads, HeadDim, Both>(weft::init::normal(0, 0.3)));
     auto parts = s.param<"parts", Both, Width>(weft::init::normal(0, 0.3));
@@ -149,8 +149,7 @@ BOOST_AUTO_TEST_CASE(a_model_with_other_bounds_takes_the_same_file) {
 struct wider {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Width>();
-    return weft::results(
-        weft::as<"y">(weft::nn::linear<weft::shape<Width>, weft::shape<Both>>(s / "wide", x)));
+    return weft::results(weft::as<"y">(weft::nn::linear<Width, Both>(s / "wide", x)));
   }
 };
 

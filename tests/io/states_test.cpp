@@ -25,13 +25,11 @@ struct decoder {
   struct HeadDim : weft::axis<3> {};
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
-    using In = weft::shape<Embed>;
     auto x = s.input<"x", float, Pos, Embed>();
     auto at = nn::decode_state<Pos>(s / "decoding");
-    auto q = nn::linear<In, weft::shape<HeadDim>>(s / "query", x);
-    auto past =
-        nn::kv_cache<Cache>(s / "cache", at, nn::linear<In, weft::shape<HeadDim>>(s / "key", x),
-                            nn::linear<In, weft::shape<HeadDim>>(s / "value", x));
+    auto q = nn::linear<Embed, HeadDim>(s / "query", x);
+    auto past = nn::kv_cache<Cache>(s / "cache", at, nn::linear<Embed, HeadDim>(s / "key", x),
+                                    nn::linear<Embed, HeadDim>(s / "value", x));
     auto seen = s.state<"seen", bool, Embed>();
     s.update(seen, seen || weft::max<Pos>(x) > 0.0f);
     auto weights =

@@ -25,8 +25,8 @@ struct Wide : weft::axis<21> {};
 struct model {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, Embed>();
-    auto h = weft::nn::linear<weft::shape<Embed>, weft::shape<Wide>>(s / "up", x);
-    auto y = weft::nn::linear<weft::shape<Wide>, weft::shape<Embed>>(s / "down", tanh(h));
+    auto h = weft::nn::linear<Embed, Wide>(s / "up", x);
+    auto y = weft::nn::linear<Wide, Embed>(s / "down", tanh(h));
     return weft::results(weft::as<"y">(y), weft::as<"loss">(weft::mean<Batch, Embed>(y * y)));
   }
 };

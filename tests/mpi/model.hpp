@@ -22,9 +22,9 @@ struct next_token {
     auto targets = s.input<"targets", std::int32_t, Batch, Pos>();
     auto weight = s.input<"weight", float, Pos>();
     auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens);
-    auto h = weft::gelu(nn::linear<weft::shape<Embed>, weft::shape<Hidden>>(s / "up", x));
-    auto y = nn::linear<weft::shape<Hidden>, weft::shape<Embed>>(s / "down", weft::dropout(h, 0.1));
-    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", x + y);
+    auto h = weft::gelu(nn::linear<Embed, Hidden>(s / "up", x));
+    auto y = nn::linear<Hidden, Embed>(s / "down", weft::dropout(h, 0.1));
+    auto logits = nn::linear<Embed, Vocab>(s / "head", x + y);
     return weft::as<"loss">(
         weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets) * weight));
   }
@@ -81,7 +81,7 @@ struct short_next_token {
       else
         return x;
     }();
-    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", h);
+    auto logits = nn::linear<Embed, Vocab>(s / "head", h);
     return weft::as<"loss">(weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets)));
   }
 };

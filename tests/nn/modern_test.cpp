@@ -71,16 +71,16 @@ struct network {
     if constexpr (!Written) {
       return results(as<"y">(nn::feed_forward<Embed, Hidden>(s, x, {.activation = Activation})));
     } else {
-      const auto up = nn::linear<shape<Embed>, shape<Hidden>>(s / "linear1", x);
+      const auto up = nn::linear<Embed, Hidden>(s / "linear1", x);
       const auto hidden = [&] {
         if constexpr (Activation == nn::activation::squared_relu)
           return where(up > 0, up * up, 0.0f);
         else {
-          const auto gate = nn::linear<shape<Embed>, shape<Hidden>>(s / "gate", x);
+          const auto gate = nn::linear<Embed, Hidden>(s / "gate", x);
           return (Activation == nn::activation::geglu ? gelu(gate) : gelu_tanh(gate)) * up;
         }
       }();
-      return results(as<"y">(nn::linear<shape<Hidden>, shape<Embed>>(s / "linear2", hidden)));
+      return results(as<"y">(nn::linear<Hidden, Embed>(s / "linear2", hidden)));
     }
   }
 };

@@ -25,13 +25,12 @@ struct HeadDim : axis<4> {};
 template <class Keys, class Order, class At, class Mask, class KeysOf>
 constexpr auto layer(scope s, const Order& order, const At& at, const Mask& mask,
                      const KeysOf& keys_of) {
-  using In = shape<Embed>;
   using Out = shape<Heads, HeadDim>;
   const auto embedded = s.input<"x", float, Batch, Pos, Embed>();
   const auto x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, order, at);
-  const auto q = nn::linear<In, Out>(s / "q", x);
-  const auto k = nn::linear<In, Out>(s / "k", x);
-  const auto v = nn::linear<In, Out>(s / "v", x);
+  const auto q = nn::linear<Embed, Out>(s / "q", x);
+  const auto k = nn::linear<Embed, Out>(s / "k", x);
+  const auto v = nn::linear<Embed, Out>(s / "v", x);
   const scope own = s / "position";
   const auto turned = order.template key<shape<Heads>, HeadDim>(own, k, at);
   const auto [keys, values] = keys_of(turned, v);

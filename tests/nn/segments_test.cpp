@@ -33,7 +33,7 @@ struct packed {
     auto all = nn::segments<Segment, Pos, KeyPos>(begins, ends);
     auto x = s.input<"x", float, Pos, Embed>() +
              nn::embedding<Place, Embed>(s / "places", all.positions);
-    auto project = [&](auto name) { return nn::linear<shape<Embed>, shape_of_heads>(name, x); };
+    auto project = [&](auto name) { return nn::linear<Embed, shape_of_heads>(name, x); };
     auto q = project(s / "q");
     auto k = rename<Pos, KeyPos>(project(s / "k"));
     auto v = rename<Pos, KeyPos>(project(s / "v"));

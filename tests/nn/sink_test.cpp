@@ -41,7 +41,7 @@ template <sink_of Of>
 struct causal_attention {
   constexpr auto operator()(scope s) const {
     auto x = s.input<"x", float, Batch, Pos, Embed>();
-    auto project = [&](scope at) { return nn::linear<shape<Embed>, shape<Heads, HeadDim>>(at, x); };
+    auto project = [&](scope at) { return nn::linear<Embed, shape<Heads, HeadDim>>(at, x); };
     auto q = project(s / "q");
     auto k = rename<Pos, KeyPos>(project(s / "k"));
     auto v = rename<Pos, KeyPos>(project(s / "v"));
@@ -52,7 +52,7 @@ struct causal_attention {
       else if constexpr (Of == sink_of::all)
         return s.param<"sink">(init::ones());
       else
-        return nn::linear<shape<Embed>, shape<>>(s / "sink", x);
+        return nn::linear<Embed, shape<>>(s / "sink", x);
     }();
     auto weights = nn::softmax_with_sink<KeyPos>(scores, sink);
     auto y = dot<KeyPos>(weights, v);

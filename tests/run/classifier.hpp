@@ -24,7 +24,7 @@ struct classifier {
     auto table = s.param<"table", Vocab, Embed>(weft::init::normal());
     auto places = s.param<"places", Pos, Embed>(weft::init::normal());
     auto scaled = (weft::gather<Vocab>(table, tokens) + places) * scale;
-    auto logits = weft::nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", scaled);
+    auto logits = weft::nn::linear<Embed, Vocab>(s / "head", scaled);
     auto loss = weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets));
     return weft::results(weft::as<"loss">(loss), weft::as<"logits">(logits),
                          weft::as<"scaled">(scaled));

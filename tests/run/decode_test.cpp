@@ -33,10 +33,10 @@ constexpr auto layers(weft::scope s, const Attend& attend) {
   for (int i = 0; i < 2; ++i) {
     const auto layer = s / "layers" / i;
     const auto project = [&](auto name) {
-      return nn::linear_without_bias<weft::shape<Embed>, Inner>(layer / name, x);
+      return nn::linear<Embed, Inner>(layer / name, x, {.bias = false});
     };
     const auto y = attend(project("query"), project("key"), project("value"), layer);
-    x = x + nn::linear_without_bias<Inner, weft::shape<Embed>>(layer / "out", y);
+    x = x + nn::linear<Inner, Embed>(layer / "out", y, {.bias = false});
   }
   return x;
 }

@@ -20,9 +20,8 @@ struct regularised {
   constexpr auto operator()(weft::scope s) const {
     using weft::shape;
     auto x = s.input<"x", float, Rows, Embed>();
-    auto h =
-        weft::dropout(weft::gelu(weft::nn::linear<shape<Embed>, shape<Hidden>>(s / "in", x)), 0.5);
-    auto y = weft::nn::linear<shape<Hidden>, shape<Embed>>(s / "out", h);
+    auto h = weft::dropout(weft::gelu(weft::nn::linear<Embed, Hidden>(s / "in", x)), 0.5);
+    auto y = weft::nn::linear<Hidden, Embed>(s / "out", h);
     auto e = weft::dropout(y, 0.1) - x;
     return weft::results(weft::as<"loss">(weft::mean<Rows, Embed>(e * e)), weft::as<"y">(y));
   }

@@ -25,7 +25,7 @@ struct Wide : weft::axis<70> {};
 struct layers {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, Embed>();
-    auto wide = weft::nn::linear<weft::shape<Embed>, weft::shape<Wide>>(s / "wide", x);
+    auto wide = weft::nn::linear<Embed, Wide>(s / "wide", x);
     auto by_head = s.param<"by_head", Heads, Wide, Dim>(weft::init::normal());
     auto heads = weft::dot<Wide>(wide, by_head);
     auto each = s.param<"each", Heads, Dim, Embed>(weft::init::normal());

@@ -38,7 +38,7 @@ struct decoder {
   constexpr auto operator()(scope s) const {
     const auto x = s.input<"x", float, Pos, Embed>();
     const auto project = [&](auto name) {
-      return nn::linear<shape<Embed>, shape<Heads, HeadDim>>(s / name, x);
+      return nn::linear<Embed, shape<Heads, HeadDim>>(s / name, x);
     };
     const auto at = nn::decode_state<Pos>(s / "decoding");
     const auto past =

@@ -40,11 +40,9 @@ struct layer {
     namespace nn = weft::nn;
     const auto x = s.input<"x", float, Pos, Wide>();
     const auto at = weft::dropout(x + nn::sinusoidal<Wide>(weft::positions<Pos>()), 0.25);
-    const auto hidden =
-        weft::tanh(nn::linear<weft::shape<Wide>, weft::shape<Heads, HeadDim>>(s / "in", at));
+    const auto hidden = weft::tanh(nn::linear<Wide, weft::shape<Heads, HeadDim>>(s / "in", at));
     const auto turned = nn::rotary<HeadDim>(hidden, weft::positions<Pos>());
-    const auto z =
-        nn::linear<weft::shape<Heads, HeadDim>, weft::shape<Wide>>(s / "out", turned) + x;
+    const auto z = nn::linear<weft::shape<Heads, HeadDim>, Wide>(s / "out", turned) + x;
     return weft::results(weft::as<"loss">(weft::mean<Pos, Wide>(z * z)), weft::as<"z">(z));
   }
 };

@@ -25,7 +25,7 @@ struct functions {
   constexpr auto operator()(weft::scope s) const {
     using weft::as;
     const auto x = s.input<"x", float, Many, Few>();
-    const auto layer = weft::nn::linear<weft::shape<Few>, weft::shape<Hidden>>(s / "layer", x);
+    const auto layer = weft::nn::linear<Few, Hidden>(s / "layer", x);
     return weft::results(
         as<"waves">(weft::sin(x) * weft::cos(x)), as<"exponentials">(weft::exp(x) + weft::tanh(x)),
         as<"logarithms">(weft::log(x * x)), as<"weights">(weft::softmax<Few>(x)),

@@ -35,7 +35,7 @@ struct model {
     auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens) +
              nn::learned_positions<Pos, Embed>(s / "positions");
     auto block = nn::encoder_block<axes>(s, x, nn::causal<Pos, KeyPos>());
-    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", block.output);
+    auto logits = nn::linear<Embed, Vocab>(s / "head", block.output);
     auto loss = weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets));
     return weft::results(weft::as<"loss">(loss), weft::as<"logits">(logits));
   }

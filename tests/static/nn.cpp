@@ -17,13 +17,12 @@ constexpr integers<Batch> lengths{};
 constexpr floats<Heads, KeyPos> added{};
 extern const weft::scope s;
 
-static_assert(is<decltype(nn::linear<shape<Embed>, shape<Heads, HeadDim>>(s, x)),
+static_assert(is<decltype(nn::linear<Embed, shape<Heads, HeadDim>>(s, x)),
                  floats<Batch, Pos, Heads, HeadDim>>);
-static_assert(is<decltype(nn::linear<shape<Embed>, shape<>>(s, x)), floats<Batch, Pos>>);
+static_assert(is<decltype(nn::linear<Embed, shape<>>(s, x)), floats<Batch, Pos>>);
+static_assert(is<decltype(nn::linear<shape<Pos, Embed>, Hidden>(s, x)), floats<Batch, Hidden>>);
 static_assert(
-    is<decltype(nn::linear<shape<Pos, Embed>, shape<Hidden>>(s, x)), floats<Batch, Hidden>>);
-static_assert(is<decltype(nn::linear_without_bias<shape<Embed>, shape<Hidden>>(s, x)),
-                 floats<Batch, Pos, Hidden>>);
+    is<decltype(nn::linear<Embed, Hidden>(s, x, {.bias = false})), floats<Batch, Pos, Hidden>>);
 static_assert(are<floats<Batch, Pos, Embed>, decltype(nn::feed_forward<Embed, Hidden>(s, x)),
                   decltype(nn::layer_norm<Embed>(s, x)), decltype(nn::rms_norm<Embed>(s, x)),
                   decltype(nn::embedding<Vocab, Embed>(s, tokens))>);

@@ -96,7 +96,8 @@ constexpr auto keys_and_values(no_term, scope s, const auto& x, const auto& at,
   using Cache = typename A::cache;
   using HeadDim = typename A::head_dim;
   const auto project = [&](const char* name) {
-    return affine<shape<typename A::embed>, shape<Keys..., HeadDim>>(s / name, x, options.qkv_bias);
+    return linear<typename A::embed, shape<Keys..., HeadDim>>(s / name, x,
+                                                              {.bias = options.qkv_bias});
   };
   auto k = project("k_proj");
   auto v = project("v_proj");
@@ -120,17 +121,18 @@ constexpr auto cached_attention(scope s, const auto& x, const At& at, const auto
                                 shape<Queries...>) {
   using Cache = typename A::cache;
   using HeadDim = typename A::head_dim;
-  using In = shape<typename A::embed>;
+  using Embed = typename A::embed;
   using Whole = query_and_gate<HeadDim>;
   using of_queries = shape<Queries..., HeadDim>;
   const scope to_query = s / "q_proj";
-  decltype(linear<In, of_queries>(to_query, x)) q{}, gate{};
+  const linear_options as_query{.bias = options.qkv_bias};
+  decltype(linear<Embed, of_queries>(to_query, x)) q{}, gate{};
   if (options.output_gate) {
-    const auto both = affine<In, shape<Queries..., Whole>>(to_query, x, options.qkv_bias);
+    const auto both = linear<Embed, shape<Queries..., Whole>>(to_query, x, as_query);
     q = slice<Whole, HeadDim>(both);
     gate = slice<Whole, HeadDim, HeadDim::extent>(both);
   } else {
-    q = affine<In, of_queries>(to_query, x, options.qkv_bias);
+    q = linear<Embed, of_queries>(to_query, x, as_query);
   }
   if (options.norm_heads) q = block_norm<HeadDim>(s / "q_norm", q, options);
   const auto ids = position_ids(at);
@@ -153,16 +155,17 @@ constexpr auto cached_attention(scope s, const auto& x, const At& at, const auto
       add_term(dot<Cache>(weights, past.values),
                position_encoding.template values<shape<Queries...>, HeadDim>(own, weights, where));
   if (options.output_gate) mixed = mixed * sigmoid(gate);
-  return causal_output{affine<of_queries, In>(s / "o_proj", mixed, options.output_bias), past};
+  return causal_output{
+      linear<of_queries, Embed>(s / "o_proj", mixed, {.bias = options.output_bias}), past};
 }
 
 template <class A>
 constexpr auto causal_layer(scope s, const auto& x, const auto& at, const auto& shared,
                             const causal_options& options, const auto& position_encoding) {
-  using In = shape<typename A::embed>;
-  using Out = shape<typename A::hidden>;
+  using Embed = typename A::embed;
+  using Hidden = typename A::hidden;
   const auto norm = [&](const char* name, const auto& of) {
-    return block_norm<typename A::embed>(s / name, of, options);
+    return block_norm<Embed>(s / name, of, options);
   };
   const auto after = [&](const char* name, const auto& part) {
     return options.post_norms ? norm(name, part) : part;
@@ -173,13 +176,14 @@ constexpr auto causal_layer(scope s, const auto& x, const auto& at, const auto& 
   const auto normed =
       norm(options.post_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm", y);
   const scope mlp = s / "mlp";
-  auto hidden = linear_without_bias<In, Out>(mlp / "up_proj", normed);
+  const linear_options plain{.bias = false};
+  auto hidden = linear<Embed, Hidden>(mlp / "up_proj", normed, plain);
   if (is_gated(options.activation))
-    hidden = activate(options.activation, linear_without_bias<In, Out>(mlp / "gate_proj", normed)) *
+    hidden = activate(options.activation, linear<Embed, Hidden>(mlp / "gate_proj", normed, plain)) *
              hidden;
   else
     hidden = activate(options.activation, hidden);
-  const auto out = linear_without_bias<Out, In>(mlp / "down_proj", hidden);
+  const auto out = linear<Hidden, Embed>(mlp / "down_proj", hidden, plain);
   return causal_output{add_term(y, after("post_feedforward_layernorm", out)), attended.past};
 }
 

@@ -46,17 +46,14 @@ constexpr bool is_gated(activation a) {
 // compile: see the WEFT_REJECT overloads.
 template <class Embed, class Hidden, expression X>
 constexpr auto feed_forward(scope s, const X& x, transformer_options options = {}) {
-  using In = shape<Embed>;
-  using Out = shape<Hidden>;
-  const auto affine = [&]<class From, class To>(From, To, const char* name, const auto& y) {
-    return detail::affine<From, To>(s / name, y, options.bias);
-  };
-  auto hidden = affine(In{}, Out{}, "linear1", x);
+  const linear_options projection{.bias = options.bias};
+  const auto up = [&](const char* name) { return linear<Embed, Hidden>(s / name, x, projection); };
+  auto hidden = up("linear1");
   if (detail::is_gated(options.activation))
-    hidden = detail::activate(options.activation, affine(In{}, Out{}, "gate", x)) * hidden;
+    hidden = detail::activate(options.activation, up("gate")) * hidden;
   else
     hidden = detail::activate(options.activation, hidden);
-  return affine(Out{}, In{}, "linear2", detail::dropped(hidden, options.dropout));
+  return linear<Hidden, Embed>(s / "linear2", detail::dropped(hidden, options.dropout), projection);
 }
 template <class Embed, class Hidden, expression X>
 requires(detail::rule_of_linear<X, shape<Embed>, shape<Hidden>>() != rule::none)

@@ -8,7 +8,24 @@
 
 namespace weft::nn {
 
+// Options of nn::linear.
+struct linear_options {
+  bool bias = true;  // whether b is added
+};
+
 namespace detail {
+
+// The axes of an operand or a result: one axis is a list of one.
+template <class A>
+struct list_of {
+  using type = shape<A>;
+};
+template <class... A>
+struct list_of<shape<A...>> {
+  using type = shape<A...>;
+};
+template <class Axes>
+using list_of_t = typename list_of<Axes>::type;
 
 // A layer checks its own arguments, so that the compiler reports the error at the user's line.
 template <expression X, class... In, class... Out>
@@ -23,10 +40,7 @@ constexpr rule rule_of_lists(shape<In...>, shape<Out...>) {
 }
 template <expression X, class In, class Out>
 constexpr rule rule_of_linear() {
-  if constexpr (requires { rule_of_lists<X>(In{}, Out{}); })
-    return rule_of_lists<X>(In{}, Out{});
-  else
-    return rule::list;
+  return rule_of_lists<X>(list_of_t<In>{}, list_of_t<Out>{});
 }
 
 template <class... In, class... Out>
@@ -44,68 +58,39 @@ constexpr auto contract(shape<In...>, const X& x, const W& w) {
 
 }  // namespace detail
 
-#define WEFT_LINEAR_RULES(name)                                                                   \
-  (missing, name ": the operand has no such axis"),                                               \
-      (elements, name ": the elements are not float; convert with weft::cast<float>"),            \
-      (twice,                                                                                     \
-       name ": an axis is named twice; give the second role a name of its own with weft::alias"), \
-      (rank, name ": the operands have more than 8 axes between them")
-
-// x Wᵀ without a bias: x float [..., In...] to float [..., Out...]. In and Out are lists of axes
-// without a common one: linear_without_bias<shape<Embed>, shape<Heads, HeadDim>>(s, x [..., Embed])
-// is [..., Heads, HeadDim]. Parameter: weight [Out..., In...], initially uniform in ±1 /
-// sqrt(product of In's extents), laid out and initialised as torch.nn.Linear(bias=False)'s. Misuse
-// does not compile: see the WEFT_REJECT overloads.
+// x Wᵀ + b, as torch.nn.Linear: x float [..., In...] to float [..., Out...]. In and Out are each an
+// axis or a list of axes, and have none in common: linear<Embed, shape<Heads, HeadDim>>(s, x [...,
+// Embed]) is [..., Heads, HeadDim]. Parameters: weight [Out..., In...] and, with options.bias, bias
+// [Out...], initially uniform in ±1 / sqrt(product of In's extents). Misuse does not compile: see
+// the WEFT_REJECT overloads.
 template <class In, class Out, expression X>
-constexpr auto linear_without_bias(scope s, const X& x) {
-  return detail::contract(In{}, x, detail::linear_weight(s, In{}, Out{}));
-}
-template <class In, class Out, expression X>
-requires(detail::rule_of_linear<X, In, Out>() != rule::none)
-    WEFT_REJECT((detail::rule_of_linear<X, In, Out>()), linear_without_bias(scope, const X&),
-                (list,
-                 "nn::linear_without_bias: In and Out are lists of axes, as in "
-                 "linear_without_bias<shape<Embed>, shape<Hidden>>(s, x)"),
-                WEFT_LINEAR_RULES("nn::linear_without_bias"))
-template <class In, class Out, expression X, class Third, class... More>
-WEFT_REJECT(
-    (rule::count), linear_without_bias(scope, const X&, const Third&, const More&...),
-    (count,
-     "nn::linear_without_bias: it takes a scope and an operand, and no more; a parameter that is "
-     "initialised otherwise is s.param<...>(init::...) and weft::dot"))
-
-// x Wᵀ + b, as torch.nn.Linear: x float [..., In...] to float [..., Out...]. Parameters: weight
-// [Out..., In...] as above, and bias [Out...], initialised alike.
-template <class In, class Out, expression X>
-constexpr auto linear(scope s, const X& x) {
-  const auto y = linear_without_bias<In, Out>(s, x);
-  return y + detail::linear_bias(s, In{}, Out{});
+constexpr auto linear(scope s, const X& x, linear_options options = {}) {
+  using From = detail::list_of_t<In>;
+  using To = detail::list_of_t<Out>;
+  const auto y = detail::contract(From{}, x, detail::linear_weight(s, From{}, To{}));
+  return options.bias ? y + detail::linear_bias(s, From{}, To{}) : y;
 }
 template <class In, class Out, expression X>
 requires(detail::rule_of_linear<X, In, Out>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_linear<X, In, Out>()), linear(scope, const X&),
+    (detail::rule_of_linear<X, In, Out>()), linear(scope, const X&, linear_options = {}),
     (list,
-     "nn::linear: In and Out are lists of axes, as in linear<shape<Embed>, shape<Hidden>>(s, x)"),
-    WEFT_LINEAR_RULES("nn::linear"))
+     "nn::linear: In and Out are axes, or lists of axes, as in linear<Embed, Hidden>(s, x) or "
+     "linear<Embed, shape<Heads, HeadDim>>(s, x)"),
+    (missing, "nn::linear: the operand has no such axis"),
+    (elements, "nn::linear: the elements are not float; convert with weft::cast<float>"),
+    (twice,
+     "nn::linear: an axis is named twice; give the second role a name of its own with weft::alias"),
+    (rank, "nn::linear: the operands have more than 8 axes between them"))
 template <class In, class Out, expression X, class Third, class... More>
-WEFT_REJECT((rule::count), linear(scope, const X&, const Third&, const More&...),
-            (count,
-             "nn::linear: it takes a scope and an operand, and no more; without a bias it is "
-             "nn::linear_without_bias, and a sum or a function of it is written around it"))
-#undef WEFT_LINEAR_RULES
-
-namespace detail {
-
-  // nn::linear, or nn::linear_without_bias, as an option says.
-  template <class In, class Out, expression X>
-  constexpr auto affine(scope s, const X& x, bool bias) {
-    return bias ? linear<In, Out>(s, x) : linear_without_bias<In, Out>(s, x);
-  }
-
-}  // namespace detail
+requires(!std::same_as<Third, linear_options> || sizeof...(More) > 0)
+    WEFT_REJECT((rule::count), linear(scope, const X&, const Third&, const More&...),
+                (count,
+                 "nn::linear: it takes a scope, an operand and options, as in linear<Embed, "
+                 "Hidden>(s, x, {.bias = false}); a parameter that is initialised otherwise is "
+                 "s.param<...>(init::...) and weft::dot"))
 
 template <class... Axes, class... Args>
 WEFT_REJECT((rule::no_axes), linear(scope, const Args&...),
-            (no_axes, "nn::linear: it is called as linear<shape<Embed>, shape<Hidden>>(s, x)"))
+            (no_axes, "nn::linear: it is called as linear<Embed, Hidden>(s, x)"))
 
 }  // namespace weft::nn

@@ -28,8 +28,7 @@ namespace detail {
 
 template <class Output, class ValueDim, expression X, class... Heads>
 constexpr auto output_projection(scope s, const X& x, shape<Heads...>, bool bias) {
-  using In = shape<Heads..., ValueDim>;
-  return affine<In, shape<Output>>(s, x, bias);
+  return linear<shape<Heads..., ValueDim>, Output>(s, x, {.bias = bias});
 }
 
 // Calls f with the scores under a position encoding, and with a function of the weights for what

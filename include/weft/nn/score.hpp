@@ -64,15 +64,15 @@ requires(detail::rule_of_score<Q, K, HeadDim, HeadDim>() != rule::none)
 // [..., KeyPos, Hidden], in the memory order of the keys.
 template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
 constexpr auto additive_score(scope s, const Q& query, const K& key) {
-  const auto q = linear_without_bias<shape<QueryDim>, shape<Hidden>>(s / "W_q", query);
-  const auto k = linear_without_bias<shape<KeyDim>, shape<Hidden>>(s / "W_k", key);
+  const auto q = linear<QueryDim, Hidden>(s / "W_q", query, {.bias = false});
+  const auto k = linear<KeyDim, Hidden>(s / "W_k", key, {.bias = false});
   const auto sum = [&] {
     if constexpr (subset<without<shape_t<Q>, shape<QueryDim>>, shape_t<K>>)
       return k + q;
     else
       return q + k;
   };
-  return linear_without_bias<shape<Hidden>, shape<>>(s / "w_v", tanh(sum()));
+  return linear<Hidden, shape<>>(s / "w_v", tanh(sum()), {.bias = false});
 }
 template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
 requires(detail::rule_of_score<Q, K, QueryDim, KeyDim>() != rule::none)

@@ -47,7 +47,7 @@ struct fire : encoding {
     const auto hidden =
         relu(distance / longest * first.param<"weight", Hidden>(init::uniform(-1, 1)) +
              first.param<"bias", Hidden>(init::uniform(-1, 1)));
-    return linear_without_bias<shape<Hidden>, Heads>(second, hidden);
+    return linear<Hidden, Heads>(second, hidden, {.bias = false});
   }
 };
 

@@ -25,7 +25,7 @@ struct forgetting : encoding {
       return no_term{};
     } else {
       using Features = typename Where::keys_of::features;
-      const auto gate = linear<shape<Features>, Heads>(s / "fgate_proj", where.keys.source);
+      const auto gate = linear<Features, Heads>(s / "fgate_proj", where.keys.source);
       // log(sigmoid(gate)), without overflow.
       const auto forgotten = minimum(gate, 0.0f) - log(exp(minimum(gate, -gate)) + 1.0f);
       const auto until = cumulative_sum<KeyPos>(forgotten);

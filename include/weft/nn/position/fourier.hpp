@@ -34,9 +34,8 @@ constexpr auto fourier_features(scope s, const X& coordinates, double wavelength
   const auto w = s.param<"frequency", Half, Dim>(init::normal(0, 1 / wavelength));
   const auto angle = dot<Dim>(coordinates, w);
   const auto both = concatenate<Features, shape<Half, Half>>(cos(angle), sin(angle));
-  const auto hidden =
-      gelu(linear<shape<Features>, shape<Hidden>>(s / "hidden", both / sqrt(length<Features>())));
-  return linear<shape<Hidden>, shape<Embed>>(s / "out", hidden);
+  const auto hidden = gelu(linear<Features, Hidden>(s / "hidden", both / sqrt(length<Features>())));
+  return linear<Hidden, Embed>(s / "out", hidden);
 }
 
 namespace position {

@@ -12,9 +12,9 @@ using namespace weft::nn;
 constexpr cache_position<Pos, integers<Batch>, all_positions> at{};
 
 void wrong(weft::scope s) {
-  // errors: nn::linear: it is called as linear<shape<Embed>, shape<Hidden>>(s, x)
+  // errors: nn::linear: it is called as linear<Embed, Hidden>(s, x)
   linear(s, x);
-  linear<weft::shape<Embed>>(s, x);
+  linear<Embed>(s, x);
   // errors: nn::layer_norm: it is called as layer_norm<Embed>(s, x)
   weft::nn::layer_norm(s, x);
   weft::nn::layer_norm<Embed>(s, x, gain);

@@ -33,45 +33,29 @@ constexpr floats<Batch, KeyPos, Embed> keys{};
 constexpr floats<Batch, Pos, Heads, KeyPos> scores{};
 
 void wrong(weft::scope s) {
-  // errors: nn::linear: In and Out are lists of axes, as in linear<shape<Embed>, shape<Hidden>>(s,
-  // x)
-  linear<Embed, Hidden>(s, x);
-  linear<shape<>, shape<Hidden>>(s, x);
-  linear<shape<Embed>, shape<int>>(s, x);
-  linear<shape<int>, shape<Hidden>>(s, x);
-  linear<shape<Embed>, int>(s, x);
+  // errors: nn::linear: In and Out are axes, or lists of axes, as in linear<Embed, Hidden>(s, x) or
+  // linear<Embed, shape<Heads, HeadDim>>(s, x)
+  linear<shape<>, Hidden>(s, x);
+  linear<Embed, shape<int>>(s, x);
+  linear<shape<int>, Hidden>(s, x);
+  linear<Embed, int>(s, x);
   // errors: nn::linear: the operand has no such axis
-  linear<shape<Heads>, shape<Hidden>>(s, x);
-  linear<shape<Embed>, shape<Hidden>>(s, tokens);
+  linear<Heads, Hidden>(s, x);
+  linear<shape<Pos, Heads>, shape<Hidden>>(s, x);
+  linear<Embed, Hidden>(s, tokens);
   // error: nn::linear: the elements are not float; convert with weft::cast<float>
-  linear<shape<Pos>, shape<Hidden>>(s, tokens);
-  // error: nn::linear: an axis is named twice; give the second role a name of its own with
+  linear<Pos, Hidden>(s, tokens);
+  // errors: nn::linear: an axis is named twice; give the second role a name of its own with
   // weft::alias
-  linear<shape<Embed>, shape<Embed>>(s, x);
+  linear<Embed, Embed>(s, x);
+  linear<Embed, Embed>(s, x, {.bias = false});
   // error: nn::linear: the operands have more than 8 axes between them
-  linear<shape<Level<0>>, shape<Batch, Pos, Embed, Heads>>(s, five<float>);
-  // errors: nn::linear: it takes a scope and an operand, and no more; without a bias it is
-  // nn::linear_without_bias, and a sum or a function of it is written around it
-  linear<shape<Embed>, shape<Hidden>>(s, x, false);
-  linear<shape<Embed>, shape<Hidden>>(s, x, gain, weft::init::zeros());
-  // error: nn::linear_without_bias: it takes a scope and an operand, and no more; a parameter that
-  // is initialised otherwise is s.param<...>(init::...) and weft::dot
-  linear_without_bias<shape<Embed>, shape<Hidden>>(s, x, weft::init::zeros());
-  // errors: nn::linear_without_bias: In and Out are lists of axes, as in
-  // linear_without_bias<shape<Embed>, shape<Hidden>>(s, x)
-  linear_without_bias<Embed, Hidden>(s, x);
-  linear_without_bias<shape<>, shape<Hidden>>(s, x);
-  linear_without_bias<shape<Embed>, shape<int>>(s, x);
-  // errors: nn::linear_without_bias: the operand has no such axis
-  linear_without_bias<shape<Heads>, shape<Hidden>>(s, x);
-  linear_without_bias<shape<Embed>, shape<Hidden>>(s, tokens);
-  // error: nn::linear_without_bias: the elements are not float; convert with weft::cast<float>
-  linear_without_bias<shape<Pos>, shape<Hidden>>(s, tokens);
-  // error: nn::linear_without_bias: an axis is named twice; give the second role a name of its own
-  // with weft::alias
-  linear_without_bias<shape<Embed>, shape<Embed>>(s, x);
-  // error: nn::linear_without_bias: the operands have more than 8 axes between them
-  linear_without_bias<shape<Level<0>>, shape<Batch, Pos, Embed, Heads>>(s, five<float>);
+  linear<Level<0>, shape<Batch, Pos, Embed, Heads>>(s, five<float>);
+  // errors: nn::linear: it takes a scope, an operand and options, as in linear<Embed, Hidden>(s, x,
+  // {.bias = false}); a parameter that is initialised otherwise is s.param<...>(init::...) and
+  // weft::dot
+  linear<Embed, Hidden>(s, x, false);
+  linear<Embed, Hidden>(s, x, gain, weft::init::zeros());
   // errors: nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)
   feed_forward<shape<Embed>, shape<Hidden>>(s, x);
   feed_forward<shape<Embed>, Hidden>(s, x);
