@@ -33,7 +33,7 @@ struct attention {
       return weft::dot<KeyPos>(
           nn::attention_weights<HeadDim, KeyPos>(q, k, nn::causal<Pos, KeyPos>()), v);
     } else if constexpr (Sight == sight::window) {
-      const auto mask = nn::sliding_window<Pos, KeyPos>(reach, reach);
+      const auto mask = nn::sliding_window<Pos, KeyPos>({.left = reach, .right = reach});
       return weft::dot<KeyPos>(nn::attention_weights<HeadDim, KeyPos>(q, k, mask), v);
     } else {
       return weft::dot<KeyPos>(nn::attention_weights<HeadDim, KeyPos>(q, k), v);

@@ -38,7 +38,8 @@ struct self_attention {
 template <int N, int D, int R>
 struct restricted_self_attention {
   constexpr auto operator()(weft::scope s) const {
-    return attention_to_itself<N, D>(s, weft::nn::sliding_window<Pos<N>, KeyPos<N>>(R, R));
+    return attention_to_itself<N, D>(
+        s, weft::nn::sliding_window<Pos<N>, KeyPos<N>>({.left = R, .right = R}));
   }
 };
 

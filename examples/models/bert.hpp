@@ -30,7 +30,7 @@ struct bert {
   struct Hidden : weft::axis<Size::hidden> {};
 
   static constexpr auto norm(weft::scope s, auto x) {
-    return nn::layer_norm<Embed>(s / "LayerNorm", x, 1e-12);
+    return nn::layer_norm<Embed>(s / "LayerNorm", x, {.epsilon = 1e-12});
   }
   static constexpr auto embed(weft::scope s, auto tokens, auto positions) {
     auto kinds = (s / "token_type_embeddings").param<"weight", Kind, Embed>();

@@ -51,7 +51,8 @@ struct gemma3 {
     }
     auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
     auto gain = (model / "norm").param<"weight", Embed>() + 1.0f;
-    return weft::results(weft::as<"logits">(table.logits(weft::rms_norm<Embed>(last, gain, 1e-6))));
+    return weft::results(
+        weft::as<"logits">(table.logits(weft::rms_norm<Embed>(last, gain, {.epsilon = 1e-6}))));
   }
 };
 

@@ -16,8 +16,8 @@ struct llama3_2_1b {
   static constexpr int vocab = 128256, embed = 2048, kv_heads = 8, group = 4, head_dim = 64,
                        hidden = 8192, layers = 16;
   static constexpr double epsilon = 1e-5;
-  static constexpr weft::nn::rotary_options rotary{.base = 500000,
-                                                   .scaling = weft::nn::llama3_scaling(32, 8192)};
+  static constexpr weft::nn::rotary_options rotary{
+      .base = 500000, .scaling = weft::nn::llama3_scaling({.factor = 32, .trained = 8192})};
 };
 
 // At most `Step` tokens in a run, and `Context` in all. Pairs are half_split in transformers'
@@ -54,7 +54,7 @@ struct llama {
                                  nn::position::rotary<Pairs>(Size::rotary));
     // The logits of the last token alone: the others' would be most of a prompt's time.
     auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
-    auto y = nn::rms_norm<Embed>(model / "norm", last, Size::epsilon);
+    auto y = nn::rms_norm<Embed>(model / "norm", last, {.epsilon = Size::epsilon});
     return weft::results(weft::as<"logits">(table.logits(y)));
   }
 };

@@ -41,7 +41,7 @@ struct qwen3 {
       x = nn::causal_block<axes>(model / "layers" / i, x, at, {.epsilon = 1e-6, .norm_heads = true},
                                  nn::position::rotary({.base = 1000000}));
     auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
-    auto y = nn::rms_norm<Embed>(model / "norm", last, 1e-6);
+    auto y = nn::rms_norm<Embed>(model / "norm", last, {.epsilon = 1e-6});
     return weft::results(weft::as<"logits">(table.logits(y)));
   }
 };

@@ -27,7 +27,7 @@ struct t5_encoder {
     using Inner = weft::shape<Heads, HeadDim>;
     auto first = s / "layer" / 0, self = first / "SelfAttention", second = s / "layer" / 1,
          mlp = second / "DenseReluDense";
-    auto normed = nn::rms_norm<Embed>(first / "layer_norm", x, 1e-6);
+    auto normed = nn::rms_norm<Embed>(first / "layer_norm", x, {.epsilon = 1e-6});
     auto project = [&](auto name) {
       return nn::linear<Embed, Inner>(self / name, normed, {.bias = false});
     };
@@ -39,7 +39,8 @@ struct t5_encoder {
     auto heads = nn::attention<KeyPos>(scores, v).output;
     auto y = x + nn::linear<Inner, Embed>(self / "o", heads, {.bias = false});
     auto h = nn::linear<Embed, Hidden>(
-        mlp / "wi", nn::rms_norm<Embed>(second / "layer_norm", y, 1e-6), {.bias = false});
+        mlp / "wi", nn::rms_norm<Embed>(second / "layer_norm", y, {.epsilon = 1e-6}),
+        {.bias = false});
     return y + nn::linear<Hidden, Embed>(mlp / "wo", relu(h), {.bias = false});
   }
   constexpr auto operator()(weft::scope s) const {
@@ -49,8 +50,8 @@ struct t5_encoder {
         blocks / 0 / "layer" / 0 / "SelfAttention" / "relative_attention_bias", nn::position::t5());
     auto x = nn::embedding<Vocab, Embed>(s / "shared", s.input<"tokens", std::int32_t, Pos>());
     for (int i = 0; i < Size::layers; ++i) x = layer(blocks / i, x, distances);
-    return weft::results(
-        weft::as<"encoded">(nn::rms_norm<Embed>(s / "encoder" / "final_layer_norm", x, 1e-6)));
+    return weft::results(weft::as<"encoded">(
+        nn::rms_norm<Embed>(s / "encoder" / "final_layer_norm", x, {.epsilon = 1e-6})));
   }
 };
 

@@ -34,7 +34,7 @@ struct vit {
   struct Class : weft::axis<Size::classes> {};
 
   static constexpr auto norm(weft::scope s, auto x) {
-    return weft::nn::layer_norm<Embed>(s, x, 1e-12);
+    return weft::nn::layer_norm<Embed>(s, x, {.epsilon = 1e-12});
   }
   static constexpr auto layer(weft::scope s, auto x) {
     namespace nn = weft::nn;

@@ -39,7 +39,7 @@ inline constexpr std::tuple encodings{
     encoding_row{"rotary", [](weft::scope) { return position::rotary(); }},
     encoding_row{"learned-rotary", [](weft::scope) { return position::learned_rotary(); }},
     encoding_row{"xpos", [](weft::scope) { return position::xpos(); }},
-    encoding_row{"fire", [](weft::scope) { return position::fire(64); }},
+    encoding_row{"fire", [](weft::scope) { return position::fire({.threshold = 64}); }},
     encoding_row{"cope", [](weft::scope) { return position::cope<64>(); }},
     encoding_row{"forgetting", [](weft::scope) { return position::forgetting(); }},
     encoding_row{"kerple", [](weft::scope) { return kerple(); }},

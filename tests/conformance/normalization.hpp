@@ -64,8 +64,8 @@ struct layer_normalization {
   template <expression X, class... Along>
   static constexpr auto apply(scope s, const X& x, shape<Along...>) {
     constexpr double epsilon = H.number("epsilon", 1e-5);
-    const auto scaled =
-        normalize<Along...>(x, epsilon) * broadcast_input<H, "W">(s, typename rows::all{});
+    const auto scaled = normalize<Along...>(x, {.epsilon = epsilon}) *
+                        broadcast_input<H, "W">(s, typename rows::all{});
     const auto average = mean<Along...>(x);
     const auto away = x - average;
     const auto deviation = sqrt(mean<Along...>(away * away) + epsilon);
@@ -95,7 +95,7 @@ struct rms_normalization {
  private:
   template <expression X, expression W, class... Along>
   static constexpr auto apply(const X& x, const W& weight, shape<Along...>) {
-    return rms_norm<Along...>(x, weight, H.number("epsilon", 1e-5));
+    return rms_norm<Along...>(x, weight, {.epsilon = H.number("epsilon", 1e-5)});
   }
 };
 

@@ -57,8 +57,8 @@ struct small_llama {
   static constexpr weft::nn::rotary_options rotary{.base = 1000};
 };
 struct small_llama3 : small_llama {
-  static constexpr weft::nn::rotary_options rotary{.base = 1000,
-                                                   .scaling = weft::nn::llama3_scaling(8, 400)};
+  static constexpr weft::nn::rotary_options rotary{
+      .base = 1000, .scaling = weft::nn::llama3_scaling({.factor = 8, .trained = 400})};
 };
 
 tensor_file golden() {
@@ -198,7 +198,7 @@ struct stack : models::qwen3<Blocks, 16, 32> {
     auto x = table.embed(s.input<"tokens", std::int32_t, Pos>());
     for (int i = 0; i < Blocks::layers; ++i) x = Blocks::block(*this, model, i, x, at);
     auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
-    auto y = nn::rms_norm<Embed>(model / "norm", last, Blocks::epsilon);
+    auto y = nn::rms_norm<Embed>(model / "norm", last, {.epsilon = Blocks::epsilon});
     return weft::results(weft::as<"logits">(table.logits(y)));
   }
 

@@ -71,7 +71,7 @@ struct rows {
     const auto x = s.input<"x", float, Batch, Pos>();
     const auto hidden = positions<Pos>() >= positions<Batch>();  // a full row if Batch > Length
     return results(
-        as<"softmax">(softmax<Pos>(x)), as<"normal">(normalize<Pos>(x, 1e-5)),
+        as<"softmax">(softmax<Pos>(x)), as<"normal">(normalize<Pos>(x, {.epsilon = 1e-5})),
         as<"rms">(weft::rms_norm<Pos>(x)), as<"across">(softmax<Batch>(x)),
         as<"masked">(softmax<Pos>(where(hidden, x, -std::numeric_limits<float>::infinity()))));
   }

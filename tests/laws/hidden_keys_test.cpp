@@ -53,7 +53,8 @@ struct hiding : masked<hiding<By>> {
              s.input<"mask", std::int32_t, Batch>();
     if constexpr (By == hides::any_length)
       return weft::positions<KeyPos>() < s.input<"mask", std::int32_t, Batch>();
-    if constexpr (By == hides::window) return nn::sliding_window<Pos, KeyPos>(3, 1);
+    if constexpr (By == hides::window)
+      return nn::sliding_window<Pos, KeyPos>({.left = 3, .right = 1});
     if constexpr (By == hides::addends) return s.input<"mask", float, KeyPos, Pos>();
   }
 };
@@ -61,7 +62,7 @@ struct hiding : masked<hiding<By>> {
 template <int Left, int Right>
 struct far_window : masked<far_window<Left, Right>> {
   static constexpr auto mask(weft::scope) {
-    return weft::nn::sliding_window<Pos, KeyPos>(Left, Right);
+    return weft::nn::sliding_window<Pos, KeyPos>({.left = Left, .right = Right});
   }
 };
 

@@ -11,7 +11,8 @@ namespace weft::testing {
 struct Longest : axis<40> {};
 
 struct odd_rotary : nn::position::rotary<nn::rotary_pairs::interleaved, 2> {
-  constexpr odd_rotary() : rotary({.base = 50, .scaling = nn::yarn_scaling(2, 8)}) {}
+  constexpr odd_rotary()
+      : rotary({.base = 50, .scaling = nn::yarn_scaling({.factor = 2, .trained = 8})}) {}
 };
 struct causal_t5 : nn::position::t5<5, 4> {
   constexpr causal_t5() : t5({.causal = true}) {}

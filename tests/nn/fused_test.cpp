@@ -63,8 +63,8 @@ template <class Axes>
 struct heads {
   constexpr auto operator()(scope s, auto x) const {
     const auto mask =
-        nn::masks(nn::sliding_window<Pos, KeyPos>(2, 1), s.input<"lengths", std::int32_t, Batch>(),
-                  s.input<"bias", float, Pos, KeyPos>());
+        nn::masks(nn::sliding_window<Pos, KeyPos>({.left = 2, .right = 1}),
+                  s.input<"lengths", std::int32_t, Batch>(), s.input<"bias", float, Pos, KeyPos>());
     return nn::self_attention<Axes>(s, x, mask, {.scale = 0.3, .soft_cap = 5, .dropout = 0.1})
         .output;
   }

@@ -62,7 +62,7 @@ struct scores {
                      nn::bilinear_score<Embed, KeyEmbed>(s / "bilinear", q, other) +
                      nn::gaussian_score<Embed>(q, k) + nn::gaussian_score<Embed>(s / "wide", q, k);
     const auto mask =
-        nn::masks(nn::sliding_window<Pos, KeyPos>(1, 2),
+        nn::masks(nn::sliding_window<Pos, KeyPos>({.left = 1, .right = 2}),
                   s.input<"lengths", std::int32_t, Batch, Pos>(), s.input<"bias", float, KeyPos>());
     return loss(nn::attention<KeyPos>(all, k, mask).output);
   }

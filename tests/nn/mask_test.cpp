@@ -21,7 +21,7 @@ struct model {
     const auto lengths = s.input<"lengths", std::int32_t, Batch, Pos>();
     const auto scores = s.input<"scores", float, Batch, Pos, KeyPos>();
     const auto bias = s.input<"bias", float, KeyPos>();
-    const auto window = nn::sliding_window<Pos, KeyPos>(2, 1);
+    const auto window = nn::sliding_window<Pos, KeyPos>({.left = 2, .right = 1});
     const auto seen = [](auto mask) {
       return broadcast<Batch, Pos, KeyPos>(constant(0.0f)) + cast<float>(mask);
     };

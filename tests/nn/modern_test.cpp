@@ -52,8 +52,9 @@ struct grouped_window {
     const auto query = s.param<"query", Batch, Heads, Group, Pos, HeadDim>();
     const auto key = s.param<"key", Batch, Heads, KeyPos, HeadDim>();
     const auto value = s.param<"value", Batch, Heads, KeyPos, ValueDim>();
-    const auto seen = nn::attention<KeyPos>(nn::dot_product_score<HeadDim>(query, key), value,
-                                            nn::sliding_window<Pos, KeyPos>(2, 1));
+    const auto seen =
+        nn::attention<KeyPos>(nn::dot_product_score<HeadDim>(query, key), value,
+                              nn::sliding_window<Pos, KeyPos>({.left = 2, .right = 1}));
     const auto cotangent = s.input<"cotangent", float, Batch, Heads, Group, Pos, ValueDim>();
     return results(as<"loss">(sum<Batch, Heads, Group, Pos, ValueDim>(seen.output * cotangent)),
                    as<"y">(seen.output), as<"weights">(seen.weights));

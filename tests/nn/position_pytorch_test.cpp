@@ -45,7 +45,7 @@ struct causal_t5 : position::t5<8, 5> {
 };
 
 struct small_fire : position::fire<7> {
-  constexpr small_fire() : position::fire<7>(3) {}
+  constexpr small_fire() : position::fire<7>({.threshold = 3}) {}
 };
 
 struct Distance : axis<401> {};

@@ -33,7 +33,7 @@ struct absolute {
     auto coordinate = weft::broadcast<One>(weft::cast<float>(t));
     return weft::results(
         as<"four">(nn::sinusoidal<Four>(t) + x * 0), as<"odd">(nn::sinusoidal<Five>(t) + x * 0),
-        as<"base">(nn::sinusoidal<Six>(t, 50) + x * 0),
+        as<"base">(nn::sinusoidal<Six>(t, {.base = 50}) + x * 0),
         as<"index">(nn::index_positions<Four>(t) + x * 0),
         as<"share">(nn::relative_index_positions<Pos, Four>(t) + x * 0),
         as<"learned">(nn::learned_sinusoidal<Seven>(s, t) + x * 0),
@@ -59,7 +59,8 @@ struct rotations {
         as<"at">(nn::rotary<HeadDim>(q, at)),
         as<"linear">(nn::rotary<HeadDim>(q, t, {.scaling = nn::linear_scaling(4)})),
         as<"ntk">(nn::rotary<HeadDim>(q, t, {.scaling = nn::ntk_scaling(4)})),
-        as<"yarn">(nn::rotary<HeadDim>(q, t, {.base = 500, .scaling = nn::yarn_scaling(4, 64)})),
+        as<"yarn">(nn::rotary<HeadDim>(
+            q, t, {.base = 500, .scaling = nn::yarn_scaling({.factor = 4, .trained = 64})})),
         as<"learned">(nn::rotary<HeadDim>(q, t, w)));
   }
 };
@@ -86,7 +87,8 @@ struct Many : weft::axis<Size> {};
 struct dropped {
   constexpr auto operator()(weft::scope s) const {
     const auto x = s.input<"x", float, Pos, Five>();
-    const auto y = weft::nn::add_positions<Pos, Five>(s, x, weft::nn::position::sinusoidal(), 0.1);
+    const auto y = weft::nn::add_positions<Pos, Five>(s, x, weft::nn::position::sinusoidal(),
+                                                      {.dropout = 0.1});
     return weft::as<"loss">(weft::sum<Pos, Five>(y));
   }
 };

@@ -32,29 +32,35 @@ struct published {
     return weft::results(
         as<"deepseek_v3">(nn::rotary<D64>(
             x64, at,
-            {.scaling = nn::yarn_scaling(40, 4096, 1, 32, {.mscale = 1, .mscale_all_dim = 1})})),
+            {.scaling = nn::yarn_scaling(
+                 {.factor = 40, .trained = 4096, .mscale = 1, .mscale_all_dim = 1})})),
         as<"deepseek_v2">(nn::rotary<D64>(
             x64, at,
-            {.scaling =
-                 nn::yarn_scaling(40, 4096, 1, 32, {.mscale = 0.707, .mscale_all_dim = 1})})),
+            {.scaling = nn::yarn_scaling(
+                 {.factor = 40, .trained = 4096, .mscale = 0.707, .mscale_all_dim = 1})})),
         as<"gpt_oss">(nn::rotary<D64>(
             x64, at,
-            {.base = 150000, .scaling = nn::yarn_scaling(32, 4096, 1, 32, {.truncate = false})})),
-        as<"qwen2_5">(
-            nn::rotary<D128>(x128, at, {.base = 1e6, .scaling = nn::yarn_scaling(4, 32768)})),
+            {.base = 150000,
+             .scaling = nn::yarn_scaling({.factor = 32, .trained = 4096, .truncate = false})})),
+        as<"qwen2_5">(nn::rotary<D128>(
+            x128, at, {.base = 1e6, .scaling = nn::yarn_scaling({.factor = 4, .trained = 32768})})),
         as<"yarn_factor">(nn::rotary<D64>(
-            x64, at, {.scaling = nn::yarn_scaling(16, 64, 1, 8, {.attention_factor = 1.25})})),
+            x64, at,
+            {.scaling = nn::yarn_scaling(
+                 {.factor = 16, .trained = 64, .beta_fast = 8, .attention_factor = 1.25})})),
         as<"phi_4_mini">(phi.query<weft::shape<>, D128>(s / "rope", x128, at)),
-        as<"llama_3_1">(
-            nn::rotary<D128>(x128, at, {.base = 500000, .scaling = nn::llama3_scaling(8, 8192)})),
+        as<"llama_3_1">(nn::rotary<D128>(
+            x128, at,
+            {.base = 500000, .scaling = nn::llama3_scaling({.factor = 8, .trained = 8192})})),
         as<"modern_bert_global">(nn::rotary<D64>(x64, at, {.base = 160000})),
         as<"modern_bert_local">(nn::rotary<D64>(x64, at)),
         as<"gemma_3_global">(
             nn::rotary<D256>(x256, at, {.base = 1e6, .scaling = nn::linear_scaling(8)})),
         as<"gemma_3_local">(nn::rotary<D256>(x256, at)),
         as<"gemma_4_global">(nn::rotary<D256>(x256, at, {.base = 1e6, .share = 0.25})),
-        as<"dynamic">(
-            nn::rotary<D128>(x128, at, {.base = 1e6, .scaling = nn::dynamic_scaling(2, 2048)})));
+        as<"dynamic">(nn::rotary<D128>(
+            x128, at,
+            {.base = 1e6, .scaling = nn::dynamic_scaling({.factor = 2, .trained = 2048})})));
   }
 };
 
@@ -67,7 +73,8 @@ struct lengthened {
     const nn::position::long_rotary<> by({.factor = 2, .trained = 20});
     const auto at = weft::positions<Long>();
     return weft::results(
-        weft::as<"dynamic">(nn::rotary<Four>(x, at, {.scaling = nn::dynamic_scaling(2, 20)})),
+        weft::as<"dynamic">(nn::rotary<Four>(
+            x, at, {.scaling = nn::dynamic_scaling({.factor = 2, .trained = 20})})),
         weft::as<"long">(by.query<weft::shape<>, Four>(s, x, at)));
   }
 };

@@ -60,7 +60,7 @@ struct rows {
     auto scores = where(causal, q, -weft::infinity);
     auto loss = w(softmax<Three, Four>(p)) + w(log_softmax<Four, Three>(p)) +
                 w(normalize<Three, Four>(p)) + w(layer_norm<Five>(p, gain, bias)) +
-                w(rms_norm<Five, Four>(p, bias, 1e-2)) + w(softmax<KeyPos>(scores)) +
+                w(rms_norm<Five, Four>(p, bias, {.epsilon = 1e-2})) + w(softmax<KeyPos>(scores)) +
                 w(log_softmax<Pos>(q)) + w(q * x) +
                 w(exp(p));  // the last makes the loss large enough
     return weft::as<"loss">(loss);

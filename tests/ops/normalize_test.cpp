@@ -31,14 +31,15 @@ struct fixed {
         as<"log_inner">(log_softmax<Hundred>(x)), as<"log_outer">(log_softmax<Seventeen>(x)),
         as<"log_apart">(log_softmax<Three, Hundred>(x)), as<"log_one">(log_softmax<One>(y)),
         as<"normalize_inner">(normalize<Hundred>(x)),
-        as<"normalize_middle">(normalize<Seventeen>(x, 1e-3)),
+        as<"normalize_middle">(normalize<Seventeen>(x, {.epsilon = 1e-3})),
         as<"normalize_two">(normalize<Hundred, Seventeen>(x)),
         as<"normalize_apart">(normalize<Three, Hundred>(x)),
         as<"layer_norm">(layer_norm<Seventeen>(x, gain, gain)),
         as<"layer_norm_two">(layer_norm<Hundred, Seventeen>(x, bias, gain)),
-        as<"rms_inner">(rms_norm<Hundred>(x)), as<"rms_outer">(rms_norm<Three>(x, 1e-3)),
-        as<"rms_one">(rms_norm<One>(y)), as<"rms_norm">(rms_norm<Seventeen>(x, gain)),
-        as<"rms_norm_two">(rms_norm<Hundred, Seventeen>(x, bias, 1e-6)));
+        as<"rms_inner">(rms_norm<Hundred>(x)),
+        as<"rms_outer">(rms_norm<Three>(x, {.epsilon = 1e-3})), as<"rms_one">(rms_norm<One>(y)),
+        as<"rms_norm">(rms_norm<Seventeen>(x, gain)),
+        as<"rms_norm_two">(rms_norm<Hundred, Seventeen>(x, bias, {.epsilon = 1e-6})));
   }
 };
 

@@ -143,7 +143,7 @@ struct Length : weft::axis<100> {};
 struct normalized {
   constexpr auto operator()(weft::scope s) const {
     const auto x = s.param<"x", Row, Length>(weft::init::zeros());
-    const auto y = weft::normalize<Length>(x, 1e-5f);
+    const auto y = weft::normalize<Length>(x, {.epsilon = 1e-5});
     const auto loss = weft::sum<Row, Length>(y * s.input<"g", float, Row, Length>());
     const auto layer = weft::nn::layer_norm<Length>(s / "layer", x);
     return weft::results(as<"y">(y), as<"rms">(weft::nn::rms_norm<Length>(s / "rms", x)),

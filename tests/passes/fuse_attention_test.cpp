@@ -90,7 +90,7 @@ constexpr int greatest = std::numeric_limits<int>::max(), least = std::numeric_l
 template <int Left, int Right>
 struct sliding {
   constexpr auto operator()(weft::scope) const {
-    return weft::nn::sliding_window<Pos, KeyPos>(Left, Right);
+    return weft::nn::sliding_window<Pos, KeyPos>({.left = Left, .right = Right});
   }
 };
 struct sum_beyond_int32 {

@@ -25,8 +25,9 @@ struct affine {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, Heads, In>();
     auto a = weft::layer_norm<In>(x, s.param<"gain", In>(), s.param<"bias", In>());
-    auto b = weft::normalize<Heads, In>(x, 1e-3) * s.param<"g", Heads>() + s.param<"b", In>();
-    auto gain_only = weft::normalize<In>(x, 1e-2) * s.param<"gain_only", Heads, In>();
+    auto b = weft::normalize<Heads, In>(x, {.epsilon = 1e-3}) * s.param<"g", Heads>() +
+             s.param<"b", In>();
+    auto gain_only = weft::normalize<In>(x, {.epsilon = 1e-2}) * s.param<"gain_only", Heads, In>();
     auto rms = weft::rms_norm<In>(x, s.param<"weight", In>());
     return weft::results(weft::as<"a">(a), weft::as<"b">(b), weft::as<"gain_only">(gain_only),
                          weft::as<"rms">(rms));
@@ -71,7 +72,7 @@ struct no_affine {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, In>();
     auto normal = weft::normalize<In>(x);
-    auto used = weft::normalize<In>(x, 1e-3);
+    auto used = weft::normalize<In>(x, {.epsilon = 1e-3});
     return weft::results(weft::as<"bias_only">(normal + s.param<"bias", In>()),
                          weft::as<"used">(used), weft::as<"gained">(used * s.param<"gain", In>()));
   }
@@ -135,7 +136,7 @@ struct other_sums {
     auto z = weft::layer_norm<In>(tanh(x), gain, s.param<"b", In>());
     auto heads = weft::layer_norm<In>(exp(x), s.param<"c", Heads, In>(), s.param<"d", Heads, In>());
     auto along = weft::layer_norm<Rows>(x, s.param<"e", Rows>(), s.param<"f", Rows>());
-    auto normal = weft::normalize<In>(x, 1e-2);
+    auto normal = weft::normalize<In>(x, {.epsilon = 1e-2});
     auto used = exp(normal) + tanh(normal * s.param<"h", In>());
     auto all = tanh(y) + tanh(z) + tanh(heads) + tanh(along) + used;
     auto given = all * s.input<"g", float, Rows, Heads, In>();
@@ -147,8 +148,8 @@ struct other_sums {
 struct other_epsilon {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Rows, Heads, In>();
-    auto small = weft::normalize<In>(x, 1e-5) * s.param<"a", In>();
-    auto large = weft::normalize<In>(x, 0.5) * s.param<"b", In>();
+    auto small = weft::normalize<In>(x, {.epsilon = 1e-5}) * s.param<"a", In>();
+    auto large = weft::normalize<In>(x, {.epsilon = 0.5}) * s.param<"b", In>();
     auto z = tanh(small + large) * s.input<"g", float, Rows, Heads, In>();
     return weft::results(weft::as<"loss">(weft::sum<Rows, Heads, In>(z)));
   }

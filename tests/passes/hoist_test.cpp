@@ -75,7 +75,7 @@ struct rotated {
     auto q = s.input<"q", float, Pos, Heads, HeadDim>();
     auto k = s.input<"k", float, KeyPos, Heads, HeadDim>();
     namespace nn = weft::nn;
-    const nn::rotary_options yarn{10000, nn::yarn_scaling(4, 8)};
+    const nn::rotary_options yarn{10000, nn::yarn_scaling({.factor = 4, .trained = 8})};
     return weft::results(weft::as<"q">(nn::rotary<HeadDim>(q, weft::positions<Pos>())),
                          weft::as<"k">(nn::rotary<HeadDim, nn::rotary_pairs::interleaved>(
                              k, weft::positions<KeyPos>())),
@@ -99,7 +99,7 @@ struct of_known_extents {
         weft::sin(places<Six>() + weft::broadcast<Three>(places<Six>() * 0.5f) + places<Three>());
     const auto mixed = weft::dot<Six>(weft::softmax<Six>(waves), places<Six>());
     const auto picked = weft::gather<Six>(waves, weft::positions<Two>() + 1);
-    const auto table = weft::sum<Two>(picked) * weft::normalize<Three>(mixed, 1e-5);
+    const auto table = weft::sum<Two>(picked) * weft::normalize<Three>(mixed, {.epsilon = 1e-5});
     return weft::results(weft::as<"table">(table),
                          weft::as<"sum">(s.input<"x", float, Pos, Three>() + table));
   }
@@ -223,7 +223,7 @@ struct along {
     if constexpr (Kind == op::sum) return x + weft::sum<Pos>(table);
     if constexpr (Kind == op::max) return x + weft::max<Pos>(table);
     if constexpr (Kind == op::softmax) return x + weft::softmax<Pos>(table);
-    if constexpr (Kind == op::normalize) return x + weft::normalize<Pos>(table, 1e-5);
+    if constexpr (Kind == op::normalize) return x + weft::normalize<Pos>(table, {.epsilon = 1e-5});
     if constexpr (Kind == op::dot) return x + weft::dot<Pos>(table, places<Pos>() * places<Six>());
     if constexpr (Kind == op::gather)
       return x + weft::gather<KeyPos>(weft::rename<Pos, KeyPos>(table), weft::positions<Pos>() + 1);

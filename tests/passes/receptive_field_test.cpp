@@ -35,7 +35,7 @@ struct twice_restricted {
     const auto attend = [](const auto& y) {
       auto keys = rename<Pos<N>, KeyPos<N>>(y);
       auto weights = nn::attention_weights<Embed<D>, KeyPos<N>>(
-          y, keys, nn::sliding_window<Pos<N>, KeyPos<N>>(R, R));
+          y, keys, nn::sliding_window<Pos<N>, KeyPos<N>>({.left = R, .right = R}));
       return rename<Value<D>, Embed<D>>(dot<KeyPos<N>>(weights, rename<Embed<D>, Value<D>>(keys)));
     };
     return attend(attend(x));
@@ -53,7 +53,7 @@ struct aware_of_all {
     auto all = sum<Pos<N>, Embed<D>>(x);
     auto scores = nn::dot_product_score<Embed<D>>(x, keys);
     auto masked = [&](const auto& y) {
-      return where(nn::sliding_window<Pos<N>, KeyPos<N>>(1, 1), y, -infinity);
+      return where(nn::sliding_window<Pos<N>, KeyPos<N>>({.left = 1, .right = 1}), y, -infinity);
     };
     auto weights = [&] {
       if constexpr (Sink)

@@ -443,7 +443,7 @@ class Graph:
 
         run = {"softmax": softmax, "log_softmax": log_softmax, "normalize": normalize,
                "rms_norm": rms_norm}[kind]
-        more = f", {epsilon}" if kind in ("normalize", "rms_norm") else ""
+        more = f", {{.epsilon = {epsilon}}}" if kind in ("normalize", "rms_norm") else ""
         return self.add("float", x.axes, f"{kind}<{', '.join(over)}>({x.name}{more})", [x], run)
 
     def softmax_with_sink(self, x, sink, axis):

@@ -26,10 +26,11 @@ struct functions {
     using weft::as;
     const auto x = s.input<"x", float, Many, Few>();
     const auto layer = weft::nn::linear<Few, Hidden>(s / "layer", x);
-    return weft::results(
-        as<"waves">(weft::sin(x) * weft::cos(x)), as<"exponentials">(weft::exp(x) + weft::tanh(x)),
-        as<"logarithms">(weft::log(x * x)), as<"weights">(weft::softmax<Few>(x)),
-        as<"normalized">(weft::normalize<Few>(x, 1e-5f)), as<"layer">(weft::gelu(layer)));
+    return weft::results(as<"waves">(weft::sin(x) * weft::cos(x)),
+                         as<"exponentials">(weft::exp(x) + weft::tanh(x)),
+                         as<"logarithms">(weft::log(x * x)), as<"weights">(weft::softmax<Few>(x)),
+                         as<"normalized">(weft::normalize<Few>(x, {.epsilon = 1e-5})),
+                         as<"layer">(weft::gelu(layer)));
   }
 };
 using all_results = weft::module<functions, "waves", "exponentials", "logarithms", "weights",

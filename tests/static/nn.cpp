@@ -53,7 +53,7 @@ static_assert(
 static_assert(is<weft::shape_t<decltype(nn::causal<Pos, KeyPos>())>, shape<KeyPos, Pos>>);
 static_assert(is<weft::shape_t<decltype(nn::causal<Pos, OtherPos>())>, shape<OtherPos, Pos>>);
 static_assert(
-    is<weft::shape_t<decltype(nn::sliding_window<Pos, KeyPos>(1, 0))>, shape<KeyPos, Pos>>);
+    is<weft::shape_t<decltype(nn::sliding_window<Pos, KeyPos>({.left = 1}))>, shape<KeyPos, Pos>>);
 static_assert(
     is<weft::shape_t<decltype(nn::causal<Pos, KeyPos>(tokens))>, shape<KeyPos, Pos, Batch>>);
 

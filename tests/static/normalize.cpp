@@ -8,7 +8,8 @@ using namespace words;
 static_assert(is<decltype(weft::softmax<Pos>(x)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::softmax<Pos, Batch>(x)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::log_softmax<Embed>(x)), floats<Batch, Pos, Embed>>);
-static_assert(is<decltype(weft::normalize<Embed>(x, 1e-6)), floats<Batch, Pos, Embed>>);
+static_assert(
+    is<decltype(weft::normalize<Embed>(x, {.epsilon = 1e-6})), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::layer_norm<Embed>(x, gain, gain)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::rms_norm<Embed>(x)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::rms_norm<Pos, Embed>(x, gain)), floats<Batch, Pos, Embed>>);

@@ -32,6 +32,11 @@ constexpr rule rule_of_attention_weights() {
 
 }  // namespace detail
 
+// Options of nn::attention.
+struct attention_options {
+  double dropout = 0;  // the rate at which weights are dropped in training
+};
+
 // The result of attention: its output, and the weights, which cost nothing if unused.
 template <class Output, class Weights>
 struct attention_output {
@@ -43,21 +48,20 @@ attention_output(Output, Weights) -> attention_output<Output, Weights>;
 
 // softmax(scores) V over the keys that the mask (see mask.hpp) leaves visible: scores float [...,
 // Pos, KeyPos] and values float [..., KeyPos, ValueDim] to an output [..., Pos, ValueDim] and
-// weights [..., Pos, KeyPos]. In training, `dropout` is the rate at which weights are dropped; the
-// weights in the result are those before dropout. The mask has axes of the scores only. Misuse does
-// not compile: see the WEFT_REJECT overloads.
+// weights [..., Pos, KeyPos]. The weights in the result are those before dropout. The mask has axes
+// of the scores only. Misuse does not compile: see the WEFT_REJECT overloads.
 template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>>
 requires(detail::rule_of_attention<S, V, M, KeyPos>() ==
          rule::none) constexpr auto attention(const S& scores, const V& values, const M& mask = {},
-                                              double dropout = 0) {
+                                              attention_options options = {}) {
   const auto weights = masked_softmax<KeyPos>(scores, mask);
-  return attention_output{dot<KeyPos>(detail::dropped(weights, dropout), values), weights};
+  return attention_output{dot<KeyPos>(detail::dropped(weights, options.dropout), values), weights};
 }
 template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>,
           class Surplus = detail::surplus<M, shape_t<S>>>
 requires(detail::rule_of_attention<S, V, M, KeyPos>() != rule::none)
     WEFT_REJECT((detail::rule_of_attention<S, V, M, KeyPos>()),
-                attention(const S&, const V&, const M& = {}, double = 0),
+                attention(const S&, const V&, const M& = {}, attention_options = {}),
                 (keys, "nn::attention: scores or values have no such axis of keys"),
                 (elements,
                  "nn::attention: scores or values are not float; convert with weft::cast<float>"),

@@ -78,9 +78,9 @@ using causal_fault = decltype(fault_of_causal<A, causal_roles, X, At, P>());
 // The RMS norm of a causal block.
 template <class Axis, expression X>
 constexpr auto block_norm(scope s, const X& x, const causal_options& options) {
-  if (!options.one_plus_weight) return rms_norm<Axis>(s, x, options.epsilon);
+  if (!options.one_plus_weight) return rms_norm<Axis>(s, x, {.epsilon = options.epsilon});
   const auto weight = s.param<"weight", Axis>(init::zeros());
-  return weft::rms_norm<Axis>(x, weight + 1.0f, options.epsilon);
+  return weft::rms_norm<Axis>(x, weight + 1.0f, {.epsilon = options.epsilon});
 }
 
 // The axis of a head's queries and gates.
@@ -102,7 +102,7 @@ constexpr auto keys_and_values(no_term, scope s, const auto& x, const auto& at,
   auto k = project("k_proj");
   auto v = project("v_proj");
   if (options.norm_heads) k = block_norm<HeadDim>(s / "k_norm", k, options);
-  if (options.norm_values) v = weft::rms_norm<HeadDim>(v, options.epsilon);
+  if (options.norm_values) v = weft::rms_norm<HeadDim>(v, {.epsilon = options.epsilon});
   const auto turned =
       position_encoding.template key<shape<Keys...>, HeadDim>(s / "position", k, position_ids(at));
   return options.bfloat16_cache ? kv_cache<Cache, bfloat16>(s, at, turned, v)

@@ -14,8 +14,9 @@ namespace detail {
 
 template <class Embed, expression X>
 constexpr auto norm(scope s, const X& x, const transformer_options& options) {
-  return options.normalization == normalization::rms ? rms_norm<Embed>(s, x, options.epsilon)
-                                                     : layer_norm<Embed>(s, x, options.epsilon);
+  return options.normalization == normalization::rms
+             ? rms_norm<Embed>(s, x, {.epsilon = options.epsilon})
+             : layer_norm<Embed>(s, x, {.epsilon = options.epsilon});
 }
 
 // The residual connection and normalisation of a part of a block: x + part(norm(x)) with

@@ -131,20 +131,26 @@ requires(detail::rule_of_causal<Pos, KeyPos, O>() != rule::none)
                  "causal<Pos, KeyPos>(offset)"),
                 (elements, "nn::causal: the offset is not int32"))
 
-// The sliding window: each position attends to itself, `left` positions before it and `right` after
-// it (Beltagy et al. 2020, section 3.1). bool [KeyPos, Pos]. Fused attention skips the keys outside
-// of it.
+// Options of nn::sliding_window: how many positions are seen beside a position itself.
+struct sliding_window_options {
+  int left = 0;   // before it
+  int right = 0;  // after it
+};
+
+// The sliding window: each position attends to itself, window.left positions before it and
+// window.right after it (Beltagy et al. 2020, section 3.1). bool [KeyPos, Pos]. Fused attention
+// skips the keys outside of it.
 template <class Pos, class KeyPos>
-constexpr auto sliding_window(int left, int right) {
-  return detail::over_keys<KeyPos>(positions<KeyPos>() - positions<Pos>() <= right &&
-                                   positions<Pos>() - positions<KeyPos>() <= left);
+constexpr auto sliding_window(sliding_window_options window) {
+  return detail::over_keys<KeyPos>(positions<KeyPos>() - positions<Pos>() <= window.right &&
+                                   positions<Pos>() - positions<KeyPos>() <= window.left);
 }
 template <class Pos, class KeyPos>
 requires(!detail::queries_and_keys<Pos, KeyPos>)
-    WEFT_REJECT((rule::not_an_axis), sliding_window(int, int),
+    WEFT_REJECT((rule::not_an_axis), sliding_window(sliding_window_options),
                 (not_an_axis,
                  "nn::sliding_window: name the axis of the queries and another for the keys, as in "
-                 "sliding_window<Pos, KeyPos>(left, right)"))
+                 "sliding_window<Pos, KeyPos>({.left = 8})"))
 
 // True for the first `lengths` keys: int32 [...] to bool [KeyPos, ...]. Lengths that are an input
 // are not negative and at most that of KeyPos, or weft::error says so before a run; where a greater

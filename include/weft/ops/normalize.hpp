@@ -10,6 +10,11 @@
 
 namespace weft {
 
+// Options of normalisations.
+struct norm_options {
+  double epsilon = 1e-5;  // added to the variance, or to the mean square
+};
+
 namespace detail {
 
 template <op Kind, class... K, expression X>
@@ -69,25 +74,25 @@ requires(detail::rule_of_axes<X, K...>() != rule::none)
 // (x - mean) / sqrt(variance + epsilon), with the mean and the biased variance over K (Ba et al.
 // 2016, equation 3, without gain and bias).
 template <class... K, expression X>
-constexpr auto normalize(const X& x, double epsilon = 1e-5) {
-  return detail::along<op::normalize, K...>(x, epsilon);
+constexpr auto normalize(const X& x, norm_options options = {}) {
+  return detail::along<op::normalize, K...>(x, options.epsilon);
 }
 template <class... K, expression X>
 requires(detail::rule_of_axes<X, K...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_axes<X, K...>()), normalize(const X&, double = 0),
+    WEFT_REJECT((detail::rule_of_axes<X, K...>()), normalize(const X&, norm_options = {}),
                 (no_axes, "normalize: name the axis it runs along, as in normalize<KeyPos>(x)"),
                 WEFT_ALONG_RULES("normalize"))
 
 // normalize<K...>(x) * gain + bias (Ba et al. 2016, equation 4); gain and bias are float and have
 // axes of x only, usually K. torch.nn.functional.layer_norm with gain as its weight.
 template <class... K, expression X, expression G, expression B>
-constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) {
-  return normalize<K...>(x, epsilon) * gain + bias;
+constexpr auto layer_norm(const X& x, const G& gain, const B& bias, norm_options options = {}) {
+  return normalize<K...>(x, options) * gain + bias;
 }
 template <class... K, expression X, expression G, expression B>
 requires(detail::rule_of_scaled<X, G, B, K...>() != rule::none)
     WEFT_REJECT((detail::rule_of_scaled<X, G, B, K...>()),
-                layer_norm(const X&, const G&, const B&, double = 0),
+                layer_norm(const X&, const G&, const B&, norm_options = {}),
                 (no_axes,
                  "layer_norm: name the axes it runs along, as in layer_norm<Embed>(x, gain, bias)"),
                 WEFT_ALONG_RULES("layer_norm"),
@@ -96,12 +101,12 @@ requires(detail::rule_of_scaled<X, G, B, K...>() != rule::none)
 
 // x / sqrt(mean of x² + epsilon) over K (Zhang and Sennrich 2019, equation 4, without gain).
 template <class... K, expression X>
-constexpr auto rms_norm(const X& x, double epsilon = 1e-5) {
-  return detail::along<op::rms_normalize, K...>(x, epsilon);
+constexpr auto rms_norm(const X& x, norm_options options = {}) {
+  return detail::along<op::rms_normalize, K...>(x, options.epsilon);
 }
 template <class... K, expression X>
 requires(detail::rule_of_axes<X, K...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_axes<X, K...>()), rms_norm(const X&, double = 0),
+    WEFT_REJECT((detail::rule_of_axes<X, K...>()), rms_norm(const X&, norm_options = {}),
                 (no_axes,
                  "rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)"),
                 WEFT_ALONG_RULES("rms_norm"))
@@ -109,12 +114,13 @@ requires(detail::rule_of_axes<X, K...>() != rule::none)
 // rms_norm<K...>(x) * weight (the same equation); weight is float and has axes of x only, usually
 // K. torch.nn.functional.rms_norm, whose default eps is 2^-23.
 template <class... K, expression X, expression G>
-constexpr auto rms_norm(const X& x, const G& weight, double epsilon = 1e-5) {
-  return rms_norm<K...>(x, epsilon) * weight;
+constexpr auto rms_norm(const X& x, const G& weight, norm_options options = {}) {
+  return rms_norm<K...>(x, options) * weight;
 }
 template <class... K, expression X, expression G>
 requires(detail::rule_of_scaled<X, G, G, K...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_scaled<X, G, G, K...>()), rms_norm(const X&, const G&, double = 0),
+    WEFT_REJECT((detail::rule_of_scaled<X, G, G, K...>()),
+                rms_norm(const X&, const G&, norm_options = {}),
                 (no_axes,
                  "rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)"),
                 WEFT_ALONG_RULES("rms_norm"),

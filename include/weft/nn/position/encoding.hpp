@@ -118,6 +118,11 @@ constexpr tensor<element_t<E>, shape_t<E>> attach_to(const X& x, const E& e) {
 template <class P>
 concept encoding_like = std::derived_from<P, encoding>;
 
+// Options of nn::add_positions.
+struct position_options {
+  double dropout = 0;  // the rate at which elements of the sum are dropped in training
+};
+
 // Position encodings, to be given to layers.
 namespace position {
 // No position encoding.
@@ -158,11 +163,11 @@ constexpr rule rule_of_add_positions() {
   if (!weft::detail::floating<X>) return rule::elements;
   return rule::none;
 }
-// A number for At is the rate of dropout.
+// Where At are the options, there are no positions.
 template <class Pos, class Embed, expression X, class At>
 constexpr rule rule_of_add_positions() {
   if constexpr (!expression<At>) {
-    return std::convertible_to<At, double> ? rule::none : rule::number;
+    return std::same_as<At, position_options> ? rule::none : rule::number;
   } else {
     constexpr rule of_x = rule_of_add_positions<Pos, Embed, X>();
     if (of_x != rule::none) return of_x;
@@ -182,20 +187,21 @@ constexpr rule rule_of_named() {
 }  // namespace detail
 
 // x float [..., Pos, ..., Embed] plus the encoding's term for embeddings at positions `at`, int32
-// [Pos, ...] of x's axes, as nn::position_ids gives them. In training, `dropout` is the rate at
-// which elements of the sum are dropped (Vaswani et al. 2017, section 5.4). Misuse does not
-// compile: see the WEFT_REJECT overloads.
+// [Pos, ...] of x's axes, as nn::position_ids gives them. Elements of the sum may be dropped in
+// training (Vaswani et al. 2017, section 5.4). Misuse does not compile: see the WEFT_REJECT
+// overloads.
 template <class Pos, class Embed, expression X, encoding_like P, expression At>
 requires(detail::rule_of_add_positions<Pos, Embed, X, At>() ==
          rule::none) constexpr auto add_positions(scope s, const X& x, const P& position_encoding,
-                                                  const At& at, double dropout = 0) {
+                                                  const At& at, position_options options = {}) {
   return detail::dropped(
-      detail::add_term(x, position_encoding.template embedding<Pos, Embed>(s, at)), dropout);
+      detail::add_term(x, position_encoding.template embedding<Pos, Embed>(s, at)),
+      options.dropout);
 }
 template <class Pos, class Embed, expression X, encoding_like P, class At>
 requires(detail::rule_of_add_positions<Pos, Embed, X, At>() != rule::none) WEFT_REJECT(
     (detail::rule_of_add_positions<Pos, Embed, X, At>()),
-    add_positions(scope, const X&, const P&, const At&, double = 0),
+    add_positions(scope, const X&, const P&, const At&, position_options = {}),
     (number,
      "nn::add_positions: the positions are a tensor of int32, such as weft::positions<Pos>(), or "
      "nn::position_ids(at) of a decode state"),
@@ -206,13 +212,14 @@ requires(detail::rule_of_add_positions<Pos, Embed, X, At>() != rule::none) WEFT_
 
 // The same at the positions 0, 1, 2, … along Pos.
 template <class Pos, class Embed, expression X, encoding_like P>
-constexpr auto add_positions(scope s, const X& x, const P& position_encoding, double dropout = 0) {
-  return add_positions<Pos, Embed>(s, x, position_encoding, positions<Pos>(), dropout);
+constexpr auto add_positions(scope s, const X& x, const P& position_encoding,
+                             position_options options = {}) {
+  return add_positions<Pos, Embed>(s, x, position_encoding, positions<Pos>(), options);
 }
 template <class Pos, class Embed, expression X, encoding_like P>
 requires(detail::rule_of_add_positions<Pos, Embed, X>() != rule::none)
     WEFT_REJECT((detail::rule_of_add_positions<Pos, Embed, X>()),
-                add_positions(scope, const X&, const P&, double = 0),
+                add_positions(scope, const X&, const P&, position_options = {}),
                 (missing, "nn::add_positions: the operand has not both Pos and Embed"),
                 (elements,
                  "nn::add_positions: the elements are not float; convert with weft::cast<float>"))

@@ -14,6 +14,11 @@
 
 namespace weft::nn {
 
+// Options of encodings by sines and cosines.
+struct frequency_options {
+  double base = 10000;  // of the frequencies
+};
+
 namespace detail {
 
 // A base, a factor and a length are finite and positive; else the model is refused.
@@ -75,19 +80,19 @@ constexpr auto powers_of_exp(double rate, model_fault why = model_fault::none) {
 
 }  // namespace detail
 
-// ω_j = base^(-2j / size) for j = 0, 1, … along Freq: float [Freq] (Vaswani et al. 2017, section
-// 3.5).
+// ω_j = options.base^(-2j / size) for j = 0, 1, … along Freq: float [Freq] (Vaswani et al. 2017,
+// section 3.5).
 template <axis_like Freq>
-constexpr auto geometric_frequencies(double size, double base = 10000) {
-  return detail::powers_of_exp<Freq>(2 / size * detail::natural_logarithm(base),
-                                     detail::fault_of_frequencies(base));
+constexpr auto geometric_frequencies(double size, frequency_options options = {}) {
+  return detail::powers_of_exp<Freq>(2 / size * detail::natural_logarithm(options.base),
+                                     detail::fault_of_frequencies(options.base));
 }
 
 // The same as the initial value of a parameter frequency [Freq], which is trained through sine and
 // cosine.
 template <axis_like Freq>
-constexpr auto learned_frequencies(scope s, double size, double base = 10000) {
-  return s.param<"frequency", Freq>(init::powers(base, -2 / size));
+constexpr auto learned_frequencies(scope s, double size, frequency_options options = {}) {
+  return s.param<"frequency", Freq>(init::powers(options.base, -2 / size));
 }
 
 }  // namespace weft::nn

@@ -18,13 +18,32 @@ namespace weft::nn {
 
 using weft::rotary_pairs;
 
-// More of yarn_scaling, under the names of config.json.
+// Options of dynamic_scaling.
+struct dynamic_options {
+  double factor = 1;   // length divided by the trained length
+  double trained = 0;  // the trained length, in positions
+};
+
+// Options of llama3_scaling.
+struct llama3_options {
+  double factor = 1;   // length divided by the trained length
+  double trained = 0;  // the trained length, in positions
+  double low = 1;      // turns over that length at which a frequency is divided by factor
+  double high = 4;     // turns at which it is kept
+};
+
+// Options of yarn_scaling, most under the names of config.json.
 struct yarn_options {
-  bool truncate = true;  // the bounds of the blend are rounded to whole pairs
-  std::optional<double> attention_factor =
-      {};                     // multiplies queries and keys, instead of what follows
-  double mscale = 0;          // with mscale_all_dim, unless one is 0: the quotient of
-  double mscale_all_dim = 0;  // their yarn_magnitude multiplies queries and keys
+  double factor = 1;      // length divided by the trained length
+  double trained = 0;     // the trained length, in positions
+  double beta_slow = 1;   // turns over that length at which a frequency is divided by factor
+  double beta_fast = 32;  // turns at which it is kept
+  bool truncate = true;   // the bounds of the blend are rounded to whole pairs
+  // Multiplies queries and keys, instead of what follows.
+  std::optional<double> attention_factor = {};
+  // Where there are both, the quotient of their yarn_magnitude multiplies queries and keys.
+  std::optional<double> mscale = {};
+  std::optional<double> mscale_all_dim = {};  // see mscale
 };
 
 // Scaling of rotary frequencies, to run on sequences longer than those of training.
@@ -36,7 +55,7 @@ struct rotary_scaling {
   double trained = 0;      // dynamic, yarn, llama3: the trained length, in positions
   double slow = 1;         // yarn, llama3: rotations over the trained length at and below which a
   double fast = 32;        // frequency is divided by factor, and at and above which it is not
-  yarn_options yarn = {};  // more of yarn
+  yarn_options yarn = {};  // those of yarn_scaling
 };
 
 // In these, config.json is a published model's, read by Hugging Face's transformers 5.24
@@ -56,8 +75,8 @@ constexpr rotary_scaling ntk_scaling(double factor) {
 // "dynamic": ntk_scaling by factor n / trained - (factor - 1), where n is the greatest position of
 // the run plus 1, or `trained` ("max_position_embeddings") if that is more. Keys in a cache keep
 // the frequencies of the run that added them.
-constexpr rotary_scaling dynamic_scaling(double factor, double trained) {
-  return {rotary_scaling::kind::dynamic, factor, trained};
+constexpr rotary_scaling dynamic_scaling(dynamic_options o) {
+  return {rotary_scaling::kind::dynamic, o.factor, o.trained};
 }
 // "yarn": pairs up to low keep their frequency, those from high on have it divided by factor, those
 // between a blend that is linear in the pair's index. Of a frequency that turns β times over the
@@ -65,9 +84,8 @@ constexpr rotary_scaling dynamic_scaling(double factor, double trained) {
 // rounded down, but at least 0; high is that of beta_slow, rounded up, but at most d - 1. Queries
 // and keys are multiplied by yarn_magnitude(factor); see yarn_options for others. (Peng et al. 2023
 // blend by the number of turns, their equations 18 to 20; published models were not trained so.)
-constexpr rotary_scaling yarn_scaling(double factor, double trained, double beta_slow = 1,
-                                      double beta_fast = 32, yarn_options more = {}) {
-  return {rotary_scaling::kind::yarn, factor, trained, beta_slow, beta_fast, more};
+constexpr rotary_scaling yarn_scaling(const yarn_options& o) {
+  return {rotary_scaling::kind::yarn, o.factor, o.trained, o.beta_slow, o.beta_fast, o};
 }
 // 0.1 mscale ln(factor) + 1 (Peng et al. 2023, equation 22), 1 for a factor up to 1. DeepSeek-V3
 // multiplies scores by the square of that of its "mscale_all_dim" besides.
@@ -77,9 +95,8 @@ constexpr double yarn_magnitude(double factor, double mscale = 1) {
 // "llama3", of Llama 3.1: frequencies of at most `low` ("low_freq_factor") turns over the trained
 // length are divided by factor, those of `high` ("high_freq_factor") and more are kept, and those
 // between are a blend that is linear in the number of turns.
-constexpr rotary_scaling llama3_scaling(double factor, double trained, double low = 1,
-                                        double high = 4) {
-  return {rotary_scaling::kind::llama3, factor, trained, low, high};
+constexpr rotary_scaling llama3_scaling(llama3_options o) {
+  return {rotary_scaling::kind::llama3, o.factor, o.trained, o.low, o.high};
 }
 
 // The base of the frequencies ω_j = base^(-2j / d), and their scaling.
@@ -156,7 +173,7 @@ constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const T& at,
   if (why != model_fault::none) x.g->refuse(why, "");
   const rotary_options& o = why == model_fault::none ? given : rotary_options{};
   const rotary_scaling& by = o.scaling;
-  auto plain = attach_to(x, geometric_frequencies<Freq>(size, o.base));
+  auto plain = attach_to(x, geometric_frequencies<Freq>(size, {o.base}));
   if (o.share < 1) {
     const auto rotated = static_cast<std::int32_t>(o.share * static_cast<double>(Freq::extent));
     plain = where(positions<Freq>() < rotated, plain, 0.0f);
@@ -191,8 +208,8 @@ constexpr double rotary_magnitude(const rotary_scaling& by) {
   if (by.what != rotary_scaling::kind::yarn) return 1;
   const yarn_options& o = by.yarn;
   if (o.attention_factor) return *o.attention_factor;
-  if (o.mscale == 0 || o.mscale_all_dim == 0) return yarn_magnitude(by.factor);
-  return yarn_magnitude(by.factor, o.mscale) / yarn_magnitude(by.factor, o.mscale_all_dim);
+  if (!o.mscale || !o.mscale_all_dim) return yarn_magnitude(by.factor);
+  return yarn_magnitude(by.factor, *o.mscale) / yarn_magnitude(by.factor, *o.mscale_all_dim);
 }
 
 // x rotated by angles [..., Freq], and multiplied by a magnitude.
@@ -267,7 +284,7 @@ constexpr auto rotary(const X& x, const T& at, const tensor<float, shape<Freq>>&
 namespace position {
 
 // nn::rotary of queries and keys, of all elements of a head (Size 0) or the first Size:
-// position::rotary({.base = 500000, .scaling = nn::yarn_scaling(4, 8192)}).
+// position::rotary({.base = 500000, .scaling = nn::yarn_scaling({.factor = 4, .trained = 8192})}).
 template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
 struct rotary : encoding {
   // An even number of elements is turned.
@@ -303,9 +320,9 @@ struct learned_rotary : encoding {
   // An even number of elements is turned.
   template <class HeadDim>
   static constexpr bool fits_head = weft::nn::detail::are_pairs<HeadDim, Size>;
-  double base;  // of the initial frequencies
-  // With initial frequencies of base b.
-  constexpr explicit learned_rotary(double b = 10000) : base(b) {}
+  frequency_options options;  // base of the initial frequencies
+  // With initial frequencies of this base.
+  constexpr learned_rotary(frequency_options o = {}) : options(o) {}
 
   // Rotated queries: see encoding::query.
   template <class Heads, class HeadDim>
@@ -324,7 +341,7 @@ struct learned_rotary : encoding {
     constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
     static_assert(size % 2 == 0, "nn::position::learned_rotary: elements are rotated in pairs");
     const auto frequencies =
-        learned_frequencies<detail::pair_of<size>>(s.shared(), static_cast<double>(size), base);
+        learned_frequencies<detail::pair_of<size>>(s.shared(), static_cast<double>(size), options);
     return nn::rotary<HeadDim, Pairs>(x, at, frequencies);
   }
 };
@@ -387,7 +404,7 @@ struct long_rotary : encoding {
     const auto shorter = shared.template param<"short_factor", Freq>(init::ones());
     const auto length = weft::nn::detail::length_of(at);
     const auto factor = where(length > static_cast<float>(options.trained), longer, shorter);
-    const auto plain = geometric_frequencies<Freq>(static_cast<double>(size), options.base);
+    const auto plain = geometric_frequencies<Freq>(static_cast<double>(size), {options.base});
     return weft::nn::detail::rotate_by<HeadDim, Freq, Pairs>(x, cast<float>(at) * (plain / factor),
                                                              magnitude());
   }

@@ -22,51 +22,51 @@ constexpr auto interleaved_sines(const A& angles) {
 
 }  // namespace detail
 
-// p[t, 2j] = sin(t ω_j), p[t, 2j+1] = cos(t ω_j), ω_j = base^(-2j / Embed), for each position t:
-// `at` int32 [Pos, ...], such as positions<Pos>(), to float [Pos, ..., Embed] (Vaswani et al. 2017,
-// section 3.5). An odd Embed ends with a sine.
+// p[t, 2j] = sin(t ω_j), p[t, 2j+1] = cos(t ω_j), ω_j = options.base^(-2j / Embed), for each
+// position t: `at` int32 [Pos, ...], such as positions<Pos>(), to float [Pos, ..., Embed] (Vaswani
+// et al. 2017, section 3.5). An odd Embed ends with a sine.
 template <class Embed, expression At>
-constexpr auto sinusoidal(const At& at, double base = 10000) {
+constexpr auto sinusoidal(const At& at, frequency_options options = {}) {
   using Freq = detail::pair_of<Embed::extent>;
   const auto size = static_cast<double>(Embed::extent);
   return detail::interleaved_sines<Freq, Embed>(cast<float>(at) *
-                                                geometric_frequencies<Freq>(size, base));
+                                                geometric_frequencies<Freq>(size, options));
 }
 
 // The same with trained frequencies. Parameter: frequency [(Embed + 1) / 2], initially ω_j.
 template <class Embed, expression At>
-constexpr auto learned_sinusoidal(scope s, const At& at, double base = 10000) {
+constexpr auto learned_sinusoidal(scope s, const At& at, frequency_options options = {}) {
   using Freq = detail::pair_of<Embed::extent>;
   const auto size = static_cast<double>(Embed::extent);
   return detail::interleaved_sines<Freq, Embed>(cast<float>(at) *
-                                                learned_frequencies<Freq>(s, size, base));
+                                                learned_frequencies<Freq>(s, size, options));
 }
 
 namespace position {
 
 // nn::sinusoidal, added to the embedding.
 struct sinusoidal : encoding {
-  double base;  // of the frequencies
+  frequency_options options;  // base
   // With this base.
-  constexpr explicit sinusoidal(double b = 10000) : base(b) {}
+  constexpr sinusoidal(frequency_options o = {}) : options(o) {}
 
   // Sines and cosines: see encoding::embedding.
   template <class Pos, class Embed>
   constexpr auto embedding(scope, const auto& at) const {
-    return nn::sinusoidal<Embed>(at, base);
+    return nn::sinusoidal<Embed>(at, options);
   }
 };
 
-// nn::learned_sinusoidal, added to the embedding; `base` is that of the initial frequencies.
+// nn::learned_sinusoidal, added to the embedding; the base is that of the initial frequencies.
 struct learned_sinusoidal : encoding {
-  double base;  // of the initial frequencies
-  // With initial frequencies of base b.
-  constexpr explicit learned_sinusoidal(double b = 10000) : base(b) {}
+  frequency_options options;  // base of the initial frequencies
+  // With initial frequencies of this base.
+  constexpr learned_sinusoidal(frequency_options o = {}) : options(o) {}
 
   // Sines and cosines: see encoding::embedding.
   template <class Pos, class Embed>
   constexpr auto embedding(scope s, const auto& at) const {
-    return nn::learned_sinusoidal<Embed>(s, at, base);
+    return nn::learned_sinusoidal<Embed>(s, at, options);
   }
 };
 

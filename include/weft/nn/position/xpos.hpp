@@ -48,7 +48,7 @@ struct xpos : encoding {
     static_assert(size % 2 == 0, "nn::position::xpos: elements are rotated in pairs");
     using Freq = weft::nn::detail::pair_of<size>;
     const auto t = cast<float>(at);
-    const auto angle = t * geometric_frequencies<Freq>(static_cast<double>(size), options.base);
+    const auto angle = t * geometric_frequencies<Freq>(static_cast<double>(size), {options.base});
     const auto share = cast<float>(positions<Freq>()) * (2.0 / static_cast<double>(size));
     const auto log_factor = log((share + options.least) / (1 + options.least));
     const auto magnitude = exp(t * (log_factor * power));

@@ -90,7 +90,7 @@ struct base {
 struct wave_length {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Pos, Embed>();
-    return weft::nn::add_positions<Pos, Embed>(s, x, weft::nn::position::sinusoidal(0));
+    return weft::nn::add_positions<Pos, Embed>(s, x, weft::nn::position::sinusoidal({.base = 0}));
   }
 };
 

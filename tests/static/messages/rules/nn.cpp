@@ -111,9 +111,9 @@ void wrong(weft::scope s) {
   weft::nn::causal<Pos, Pos>(tokens);
   weft::nn::causal<Pos, Pos>(x);
   // errors: nn::sliding_window: name the axis of the queries and another for the keys, as in
-  // sliding_window<Pos, KeyPos>(left, right)
-  sliding_window<Pos, Pos>(1, 0);
-  sliding_window<int, KeyPos>(1, 0);
+  // sliding_window<Pos, KeyPos>({.left = 8})
+  sliding_window<Pos, Pos>({.left = 1});
+  sliding_window<int, KeyPos>({.left = 1});
   // error: nn::segments: name the segments' axis, that of the positions and another for the keys,
   // as in segments<Segment, Pos, KeyPos>(begins, ends)
   segments<Batch, Pos, Pos>(integers<Batch>{}, integers<Batch>{});
@@ -141,7 +141,8 @@ void wrong(weft::scope s) {
   // errors: nn::masked_softmax: a mask has its keys along another axis; name that of the queries
   // first, as in causal<Pos, KeyPos>()
   masked_softmax<KeyPos>(scores, weft::nn::causal<KeyPos, Pos>());
-  masked_softmax<KeyPos>(scores, weft::nn::masks(weft::nn::sliding_window<KeyPos, Pos>(1, 2)));
+  masked_softmax<KeyPos>(
+      scores, weft::nn::masks(weft::nn::sliding_window<KeyPos, Pos>({.left = 1, .right = 2})));
   masked_softmax<KeyPos>(scores, weft::positions<Pos>() > 1 && weft::nn::causal<KeyPos, Pos>());
   // error: nn::dot_product_score: the query has no such axis to contract
   dot_product_score<HeadDim>(x, key);
