@@ -40,13 +40,14 @@ struct gemma3 {
     auto x = table.embed(tokens) * sqrt(weft::constant(float{Size::embed}));
     for (int i = 0; i < Size::layers; ++i) {
       const bool full = (i + 1) % Size::full_every == 0;
+      const auto window = full ? std::nullopt : std::optional<int>(Size::window);
       x = nn::causal_block<axes>(model / "layers" / i, x, at,
                                  {.epsilon = 1e-6,
                                   .norm_heads = true,
                                   .one_plus_weight = true,
                                   .post_norms = true,
                                   .activation = nn::activation::geglu_tanh,
-                                  .window = full ? 0 : Size::window},
+                                  .window = window},
                                  nn::position::rotary({.base = full ? 1e6 : 1e4}));
     }
     auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);

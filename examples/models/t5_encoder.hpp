@@ -33,7 +33,7 @@ struct t5_encoder {
     };
     auto k = weft::rename<Pos, KeyPos>(project("k")), v = weft::rename<Pos, KeyPos>(project("v"));
     auto q = project("q");
-    auto where = nn::positions_in_attention<Pos, KeyPos>(weft::positions<Pos>(), 1);
+    auto where = nn::positions_in_attention<Pos, KeyPos>(weft::positions<Pos>(), {.scale = 1});
     auto scores = nn::dot_product_score<HeadDim>(q, k, {.scale = 1}) +
                   distances.template scores<weft::shape<Heads>, HeadDim>(s, q, where);
     auto heads = nn::attention<KeyPos>(scores, v).output;

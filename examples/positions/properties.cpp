@@ -53,8 +53,7 @@ struct one_word {
     const auto own = s / "position";
     const auto q = encoding.template query<Each, HeadDim>(own, query, positions<Pos>());
     const auto k = encoding.template key<Each, HeadDim>(own, key, positions<KeyPos>());
-    const auto where =
-        nn::positions_in_attention<Pos, KeyPos, Embed>(positions<Pos>(), 0, keys, key);
+    const auto where = nn::positions_in_attention<Pos, KeyPos, Embed>(positions<Pos>(), keys, key);
     const auto scores = nn::dot_product_score<HeadDim>(q, k) +
                         encoding.template scores<Each, HeadDim>(own, query, where);
     return weft::results(as<"scores">(broadcast<Pos, KeyPos, Heads>(scores)),

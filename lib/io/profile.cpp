@@ -152,10 +152,10 @@ profile::time profile::optimizer() const {
 }
 
 machine_peak profile::peak() const {
-  if (peak_.flops == 0 && peak_.bytes == 0)
+  if (!peak_)
     peak_ = measure(recording_->threads(), program_->parameter_bytes + program_->gradient_bytes +
                                                program_->workspace_bytes);
-  return peak_;
+  return *peak_;
 }
 
 double profile::share_of_peak(const line& l) const {

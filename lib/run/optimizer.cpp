@@ -56,13 +56,9 @@ double sum_of(std::span<const double> numbers) noexcept {
   return sum;
 }
 
-bool clips(double clip_norm) noexcept {
-  return clip_norm < HUGE_VAL;
-}
-
-clipping clip(std::span<const double> squares, double clip_norm) noexcept {
+clipping clip(std::span<const double> squares, std::optional<double> clip_norm) noexcept {
   const double norm = std::sqrt(sum_of(squares));
-  return {norm, std::min(1.0, clip_norm / (norm + 1e-6)), std::isfinite(norm)};
+  return {norm, clip_norm ? std::min(1.0, *clip_norm / (norm + 1e-6)) : 1, std::isfinite(norm)};
 }
 
 void refuse_norm(double norm) {

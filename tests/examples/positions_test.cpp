@@ -212,7 +212,8 @@ struct Heads : weft::axis<2> {};
 
 struct scores {
   constexpr auto operator()(weft::scope s) const {
-    const auto where = weft::nn::positions_in_attention<Pos, KeyPos>(weft::positions<Pos>(), 1);
+    const auto where =
+        weft::nn::positions_in_attention<Pos, KeyPos>(weft::positions<Pos>(), {.scale = 1});
     const auto bias = kerple().scores<weft::shape<Heads>, void>(s, 0, where);
     return weft::broadcast<KeyPos, Pos, Heads>(bias);
   }

@@ -210,8 +210,8 @@ BOOST_AUTO_TEST_CASE(rates_are_compared_with_the_peak_that_is_given) {
   const auto close = boost::test_tools::tolerance(1e-9);
   for (const bool of_memory : {false, true}) {
     weft::module<classes> net;
-    const weft::profile p(
-        net, {.peak = {.flops = of_memory ? 1e30 : 1e9, .bytes = of_memory ? 1e9 : 1e30}});
+    const weft::profile p(net, {.peak = weft::machine_peak{.flops = of_memory ? 1e30 : 1e9,
+                                                           .bytes = of_memory ? 1e9 : 1e30}});
     net(arg<"x">(numbers(48 * 64)));
     const auto all = p.instructions();
     BOOST_TEST_REQUIRE(all.size() == 2u);
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(a_trainer_takes_the_same_steps_and_its_optimizer_is_timed) 
 
 BOOST_AUTO_TEST_CASE(the_last_runs_are_kept) {
   weft::module<attending<40>> net;
-  const weft::profile p(net, {.peak = {1, 1}, .runs = 4});
+  const weft::profile p(net, {.peak = weft::machine_peak{.flops = 1, .bytes = 1}, .runs = 4});
   for (const std::size_t length : {40u, 40u, 13u, 13u, 13u, 13u})
     run<attending<40>, 40>(net, length);
   BOOST_TEST(p.runs() == 4u);
@@ -373,7 +373,7 @@ BOOST_AUTO_TEST_CASE(a_module_has_one_profile_at_a_time_which_may_outlive_it) {
 
 BOOST_AUTO_TEST_CASE(a_table_has_a_line_for_each_instruction_then_their_sum_and_the_rest) {
   weft::module<classes> net;
-  const weft::profile p(net, {.peak = {.flops = 1e12, .bytes = 1e12}});
+  const weft::profile p(net, {.peak = weft::machine_peak{.flops = 1e12, .bytes = 1e12}});
   BOOST_TEST(printed(p) == "profile: no run yet\n");
   const auto x = numbers(48 * 64);
   for (int i = 0; i < 2; ++i) net(arg<"x">(x));

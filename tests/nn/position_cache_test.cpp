@@ -34,7 +34,7 @@ constexpr auto layer(scope s, const Order& order, const At& at, const Mask& mask
   const scope own = s / "position";
   const auto turned = order.template key<shape<Heads>, HeadDim>(own, k, at);
   const auto [keys, values] = keys_of(turned, v);
-  const auto where = nn::positions_in_attention<Pos, Keys>(at, 0);
+  const auto where = nn::positions_in_attention<Pos, Keys>(at);
   const auto products =
       nn::dot_product_score<HeadDim>(order.template query<shape<Heads>, HeadDim>(own, q, at), keys);
   const auto scores = products + order.template scores<shape<Heads>, HeadDim>(own, q, where);

@@ -78,7 +78,7 @@ struct part {
     const auto q = s.input<"q", float, Batch, Pos, Heads, HeadDim>();
     const auto k = s.input<"k", float, Batch, Pos, Heads, HeadDim>();
     const auto at = nn::decode_state<Pos, Batch>(s / "decoding");
-    const auto where = nn::positions_in_attention<Pos, Cache>(nn::position_ids(at), 0);
+    const auto where = nn::positions_in_attention<Pos, Cache>(nn::position_ids(at));
     const auto past = nn::kv_cache<Cache>(s / "cache", at, k, k);
     const auto scores = nn::dot_product_score<HeadDim>(q, past.keys) +
                         order.template scores<shape<Heads>, HeadDim>(s, q, where);

@@ -201,7 +201,7 @@ struct placed {
     const auto q = s.input<"q", float, Pos, HeadDim>();
     const auto k = weft::rename<Pos, KeyPos>(q);
     const auto where =
-        weft::nn::positions_in_attention<Pos, KeyPos>(s.input<"at", std::int32_t, Pos>(), 0);
+        weft::nn::positions_in_attention<Pos, KeyPos>(s.input<"at", std::int32_t, Pos>());
     return weft::dot<HeadDim>(q, k) + as_float(weft::positions<KeyPos>() <= where.at);
   }
 };

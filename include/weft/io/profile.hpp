@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ struct machine_peak {
 
 // What a profile keeps, and what it compares with.
 struct profile_options {
-  // What rates are compared with; zeros: it is measured, as profile::peak says.
-  machine_peak peak{};
+  // What rates are compared with; by default it is measured, as profile::peak says.
+  std::optional<machine_peak> peak = {};
   // The number of runs that are kept. Later ones replace the oldest.
   std::size_t runs = 1000;
 };
@@ -118,7 +119,7 @@ class profile {
 
   const program* program_;
   graph_parts graph_;
-  mutable machine_peak peak_;
+  mutable std::optional<machine_peak> peak_;
   std::shared_ptr<recording> recording_;
 };
 

@@ -205,7 +205,7 @@ class distributed {
     detail::agreement same;
     same.add("another model", detail::hash_of(code::program));
     same.add("another optimizer, or a processor that computes it otherwise", probe());
-    const std::array numbers{o.clip_norm};
+    const std::array numbers{o.clip_norm.value_or(-1)};
     same.add("another clip_norm in its training_options", detail::hash_of(numbers));
     std::vector<double> factors;
     for (std::int64_t step = 0; step < 1 << 20; step += step / 2 + 1)

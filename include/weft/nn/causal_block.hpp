@@ -31,9 +31,10 @@ struct causal_options {
   bool output_gate = false;
   // Of the feed-forward network; without a gate there is no gate_proj.
   nn::activation activation = nn::activation::swiglu;
-  int window = 0;    // each position sees itself and the `window` - 1 before it; 0: all before it
-  double scale = 0;  // factor of the scores; 0 for 1 / sqrt(HeadDim)
-  double soft_cap = 0;          // of the scores: c tanh(score / c); 0 for none
+  // Each position sees itself and the *window - 1 before it; by default all before it.
+  std::optional<int> window = {};
+  std::optional<double> scale = {};     // factor of the scores; by default 1 / sqrt(HeadDim)
+  std::optional<double> soft_cap = {};  // c: scores become c tanh(score / c)
   bool bfloat16_cache = false;  // keys and values are kept as bfloat16, in half of the memory
 };
 
@@ -136,7 +137,8 @@ constexpr auto cached_attention(scope s, const auto& x, const At& at, const auto
   }
   if (options.norm_heads) q = block_norm<HeadDim>(s / "q_norm", q, options);
   const auto ids = position_ids(at);
-  const auto where = positions_in_attention<typename At::positions, Cache>(ids, options.scale);
+  const auto where =
+      positions_in_attention<typename At::positions, Cache>(ids, {.scale = options.scale});
   const scope own = s / "position";
   const auto turned = position_encoding.template query<shape<Queries...>, HeadDim>(own, q, ids);
   const auto past =
@@ -145,7 +147,7 @@ constexpr auto cached_attention(scope s, const auto& x, const At& at, const auto
       add_term(dot_product_score<HeadDim>(turned, past.keys, {options.scale, options.soft_cap}),
                position_encoding.template scores<shape<Queries...>, HeadDim>(own, q, where));
   auto mask = causal_cache_mask<Cache>(at);
-  if (options.window > 0) mask = mask && positions<Cache>() > ids - options.window;
+  if (options.window) mask = mask && positions<Cache>() > ids - *options.window;
   const auto visible = masked<Cache>(scores, mask);
   const auto weights =
       options.sinks

@@ -17,10 +17,10 @@ namespace weft::nn {
 
 // Options of nn::multi_head_attention and nn::self_attention.
 struct multi_head_options {
-  bool bias = true;       // of the input and output projections
-  double scale = 0;       // factor of the scores; 0 for 1 / sqrt(HeadDim)
-  double soft_cap = 0;    // of the scores: c tanh(score / c); 0 for none
-  double dropout = 0;     // the rate at which weights are dropped in training
+  bool bias = true;                     // of the input and output projections
+  std::optional<double> scale = {};     // factor of the scores; by default 1 / sqrt(HeadDim)
+  std::optional<double> soft_cap = {};  // c: scores become c tanh(score / c)
+  double dropout = 0;                   // the rate at which weights are dropped in training
   bool zero_key = false;  // an additional zero key and value, never masked: add_zero_attn
 };
 
@@ -48,7 +48,7 @@ constexpr auto apply_position_encoding(const query_encoding<Pos, P>& of_queries,
   using HeadDim = typename A::head_dim;
   const P& position_encoding = of_queries.position_encoding;
   const auto where = positions_in_attention<Pos, KeyPos, axis_of<A, roles::key_width>>(
-      positions<Pos>(), scoring.scale, source, k);
+      positions<Pos>(), source, k, {.scale = scoring.scale});
   const auto encoded_query = position_encoding.template query<Heads, HeadDim>(s, q, where.at);
   const auto encoded_key =
       position_encoding.template key<key_heads<A>, HeadDim>(s, k, positions<KeyPos>());

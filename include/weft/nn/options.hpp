@@ -1,6 +1,8 @@
 // Options of feed-forward networks, encoders, decoders and transformers.
 #pragma once
 
+#include <optional>
+
 #include "weft/language.hpp"
 
 namespace weft::nn {
@@ -22,8 +24,8 @@ struct transformer_options {
   bool bias = true;        // of all projections: attention's and the feed-forward network's
   // In training, the rate of dropout on attention weights, hidden units and each residual branch.
   double dropout = 0;
-  double scale = 0;     // factor of the scores; 0 for 1 / sqrt(HeadDim)
-  double soft_cap = 0;  // of the scores: c tanh(score / c); 0 for none
+  std::optional<double> scale = {};     // factor of the scores; by default 1 / sqrt(HeadDim)
+  std::optional<double> soft_cap = {};  // c: scores become c tanh(score / c)
 };
 
 }  // namespace weft::nn

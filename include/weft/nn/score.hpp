@@ -3,6 +3,8 @@
 // contracted, or of another dtype, do not compile.
 #pragma once
 
+#include <optional>
+
 #include "weft/graph/reject.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/ops/arithmetic.hpp"
@@ -32,15 +34,15 @@ constexpr rule rule_of_score() {
 
 // Options of scores that are dot products.
 struct score_options {
-  double scale = 0;     // factor of the products; 0 for 1 / sqrt(HeadDim)
-  double soft_cap = 0;  // c tanh(score / c) keeps them within ±c (Gemma Team 2024, section 2, for
-                        // Gemma 2); 0 for none
+  std::optional<double> scale = {};  // factor of the products; by default 1 / sqrt(HeadDim)
+  // c: c tanh(score / c) keeps them within ±c (Gemma Team 2024, section 2, for Gemma 2).
+  std::optional<double> soft_cap = {};
 };
 
-// Products of queries and keys times the scale of scores; 0 stands for 1 / sqrt(HeadDim).
+// Products of queries and keys times the scale of scores, by default 1 / sqrt(HeadDim).
 template <class HeadDim, expression X>
-constexpr auto scaled(const X& products, double scale) {
-  return scale == 0 ? products / sqrt(HeadDim{}) : products * scale;
+constexpr auto scaled(const X& products, std::optional<double> scale) {
+  return scale ? products * *scale : products / sqrt(HeadDim{});
 }
 
 // Scaled dot product, qᵀk / sqrt(d) (Vaswani et al. 2017, equation 1), for queries and keys of one
@@ -48,7 +50,7 @@ constexpr auto scaled(const X& products, double scale) {
 template <class HeadDim, expression Q, expression K>
 constexpr auto dot_product_score(const Q& query, const K& key, score_options options = {}) {
   auto scores = scaled<HeadDim>(dot<HeadDim>(query, key), options.scale);
-  if (options.soft_cap != 0) scores = options.soft_cap * tanh(scores / options.soft_cap);
+  if (options.soft_cap) scores = *options.soft_cap * tanh(scores / *options.soft_cap);
   return scores;
 }
 template <class HeadDim, expression Q, expression K>

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "weft/kernels/kernels.hpp"
@@ -67,10 +68,8 @@ struct clipping {
   double scale;  // what they are multiplied by
   bool finite;   // whether the norm is
 };
-// Whether gradients are clipped at all.
-bool clips(double clip_norm) noexcept;
 // By sums of squared gradients: see training_options::clip_norm.
-clipping clip(std::span<const double> squares, double clip_norm) noexcept;
+clipping clip(std::span<const double> squares, std::optional<double> clip_norm) noexcept;
 // Throws weft::error: the norm is not finite.
 [[noreturn]] void refuse_norm(double norm);
 

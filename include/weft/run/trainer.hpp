@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,9 +32,9 @@ class distributed;
 struct training_options {
   // The largest L2 norm of all gradients together; larger ones are scaled down to it, as
   // torch.nn.utils.clip_grad_norm_ does: times min(1, clip_norm / (norm + 1e-6)).
-  double clip_norm = std::numeric_limits<double>::infinity();
-  // What a norm that is not finite does, where clip_norm is: such a step changes nothing, no
-  // parameter, state or number of steps, and throws weft::error, as the same option of torch's
+  std::optional<double> clip_norm = {};
+  // What a norm that is not finite does, where there is a clip_norm: such a step changes nothing,
+  // no parameter, state or number of steps, and throws weft::error, as the same option of torch's
   // does, or, if this is false, is left out: gradient_norm() says so. Without a clip_norm the
   // gradients are used as they are.
   bool error_if_nonfinite = true;
@@ -218,7 +218,7 @@ class trainer {
     u.learning_rate_scale = scale_of_schedule();
     u.step = steps_ + 1;
     // Without clipping, a block is updated while its gradients are in the cache.
-    const bool clips = detail::clips(options_.clip_norm);
+    const bool clips = options_.clip_norm.has_value();
     for_blocks([&](std::size_t b) {
       squares_[b] = 0;
       if (!owns(b)) return;

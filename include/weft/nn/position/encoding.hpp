@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "weft/graph/reject.hpp"
@@ -42,23 +43,28 @@ struct attention_positions {
   using key_positions = KeyPos;  // the axis of the keys
   using keys_of = Keys;          // the type of `keys`
 
-  At at;         // the positions of the queries
-  double scale;  // 0 for 1 / sqrt(HeadDim)
-  Keys keys{};   // the key_source, or no_term
+  At at;                        // the positions of the queries
+  std::optional<double> scale;  // by default 1 / sqrt(HeadDim)
+  Keys keys{};                  // the key_source, or no_term
 };
-// Such positions, at the scale of the scores.
+// Options of nn::positions_in_attention.
+struct attention_position_options {
+  std::optional<double> scale = {};  // of the scores
+};
+// Such positions.
 template <class Pos, class KeyPos, expression At>
-constexpr attention_positions<Pos, KeyPos, At> positions_in_attention(const At& at, double scale) {
-  return {weft::detail::within<KeyPos, false>(at), scale};
+constexpr attention_positions<Pos, KeyPos, At> positions_in_attention(
+    const At& at, attention_position_options options = {}) {
+  return {weft::detail::within<KeyPos, false>(at), options.scale};
 }
 // The same, with the keys' source: float [..., KeyPos, Features], and the keys projected from it.
 template <class Pos, class KeyPos, class Features, expression Source, expression Key>
-constexpr auto positions_in_attention(const expression auto& at, double scale, const Source& source,
-                                      const Key& key) {
+constexpr auto positions_in_attention(const expression auto& at, const Source& source,
+                                      const Key& key, attention_position_options options = {}) {
   using At = std::remove_cvref_t<decltype(at)>;
   using Keys = key_source<Features, Source, Key>;
   return attention_positions<Pos, KeyPos, At, Keys>{
-      weft::detail::within<KeyPos, false>(at), scale, {source, key}};
+      weft::detail::within<KeyPos, false>(at), options.scale, {source, key}};
 }
 
 // No encoding, nn::position::none: attention does not depend on positions. Others derive from it,
