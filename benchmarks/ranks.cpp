@@ -95,7 +95,7 @@ void measure(const weft::communicator& ranks, const options& o) {
     const weft::sharding_options sharding{o.alone ? o.shards / ranks.size() : o.shards,
                                           o.divides_state};
     weft::distributed<language_model, Batch> t(o.alone ? weft::communicator(MPI_COMM_SELF) : ranks,
-                                               optimizer, {}, 0, sharding);
+                                               optimizer, {}, sharding);
     ms = time(t);
   }
   const double small = message(ranks, 8), large = message(ranks, 1 << 20);

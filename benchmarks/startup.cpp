@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     if (writes)
-      weft::save(weft::parameters<model>(1), file);
+      weft::save(weft::parameters<model>({.seed = 1}), file);
     else
       run(file, frozen);
     return 0;

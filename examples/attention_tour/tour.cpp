@@ -108,7 +108,7 @@ void show_attention(report& to) {
     values.data()[i] = static_cast<float>(i % (Key::extent * ValueDim::extent));
   const auto lengths = holding<std::int32_t, Batch>(std::vector{2, 6});
   const auto queries = normal<Batch, Query, QueryDim>(random);
-  weft::module<Model> net(weft::parameters<Model>(1));
+  weft::module<Model> net(weft::parameters<Model>({.seed = 1}));
   const auto attend = [&](const std::string& kind, const auto& keys) {
     const auto seen = net(weft::arg<"queries">(queries), weft::arg<"keys">(keys),
                           weft::arg<"values">(values), weft::arg<"lengths">(lengths));
@@ -191,7 +191,7 @@ void show_multi_head(report& to) {
   to.listing(listings::multi_head);
   const auto x = ones<Batch, Pos, Embed>();
   const auto lengths = holding<std::int32_t, Batch>(std::vector{3, 2});
-  weft::module<model> net(weft::parameters<model>(1));
+  weft::module<model> net(weft::parameters<model>({.seed = 1}));
   const auto seen = net(weft::arg<"x">(x), weft::arg<"lengths">(lengths));
   const auto output = seen.get<"output">();
   to.numbers("shape of the output",

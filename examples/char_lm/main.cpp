@@ -153,15 +153,15 @@ bool has_checkpoint(const settings& s) {
 bool run(const settings& s) {
   check(s);
   const examples::corpus text = examples::read_corpus(s.text, Pos::extent + 1);
-  weft::trainer<net> trainer(optimizer(s.learning_rate), training(s.steps), s.seed);
+  weft::trainer<net> trainer(optimizer(s.learning_rate), training(s.steps, s.seed));
   return run(trainer, {0, s.batch, true, has_checkpoint(s)}, text, s);
 }
 
 #ifdef WEFT_WITH_MPI
 // The same on the ranks of mpirun: each has its part of every batch.
 bool run_on(const weft::communicator& ranks, const examples::corpus& text, const settings& s) {
-  weft::distributed<net, Batch> trainer(ranks, optimizer(s.learning_rate), training(s.steps),
-                                        s.seed);
+  weft::distributed<net, Batch> trainer(ranks, optimizer(s.learning_rate),
+                                        training(s.steps, s.seed));
   const auto part = trainer.part(s.batch);
   // Rank 0 reads and writes the checkpoint; other hosts may not have it.
   const bool resumes = ranks.all(has_checkpoint(s)).front();

@@ -79,12 +79,14 @@ char next_byte(weft::module<Net, "logits">& model, std::string_view text, double
 inline weft::adamw optimizer(double learning_rate) {
   return {.learning_rate = learning_rate, .beta2 = 0.99, .weight_decay = 0.1};
 }
-inline weft::training_options training(long steps) {
+inline weft::training_options training(long steps, std::uint64_t seed) {
   return {.clip_norm = 1,
           .schedule = weft::warmup_cosine{.warmup = 50, .total = steps, .floor = 0.05},
-          .decays = [](std::string_view name) {
-            return !name.ends_with("bias") && name.find("norm") == name.npos;
-          }};
+          .decays =
+              [](std::string_view name) {
+                return !name.ends_with("bias") && name.find("norm") == name.npos;
+              },
+          .seed = seed};
 }
 
 }  // namespace char_lm

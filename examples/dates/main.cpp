@@ -78,8 +78,8 @@ void run(const settings& s) {
   weft::trainer<model> trainer(
       weft::adamw{.learning_rate = s.learning_rate, .beta2 = 0.99},
       {.clip_norm = 1,
-       .schedule = weft::warmup_cosine{.warmup = 50, .total = s.steps, .floor = 0.02}},
-      s.seed);
+       .schedule = weft::warmup_cosine{.warmup = 50, .total = s.steps, .floor = 0.02},
+       .seed = s.seed});
   trainer.run_on(threads);
   std::printf("%zu days to learn, %zu held out; %zu parameters, %.1f MB of workspace\n",
               days.train.size(), days.held_out.size(), trainer.parameters().elements(),

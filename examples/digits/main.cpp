@@ -127,8 +127,8 @@ weft::trainer<Model> trainer_of(const split& data, const settings& s) {
   weft::trainer<Model> trainer(
       weft::adamw{.learning_rate = s.learning_rate},
       {.clip_norm = 1,
-       .schedule = weft::warmup_cosine{.warmup = 50, .total = batches * s.epochs, .floor = 0.01}},
-      s.seed);
+       .schedule = weft::warmup_cosine{.warmup = 50, .total = batches * s.epochs, .floor = 0.01},
+       .seed = s.seed});
   trainer.run_on(weft::threads(s.threads));
   return trainer;
 }

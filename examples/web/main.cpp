@@ -36,7 +36,7 @@ class demo {
   demo(std::span<const unsigned char> text, std::uint32_t seed)
       : text_(text.begin(), text.end()),
         random_(seed),
-        net_(char_lm::optimizer(learning_rate), char_lm::training(steps), seed) {
+        net_(char_lm::optimizer(learning_rate), char_lm::training(steps, seed)) {
     if (held_out().size() <= Pos::extent)
       throw weft::error("The text is too short: at least " + std::to_string(11 * Pos::extent) +
                         " bytes are needed.");

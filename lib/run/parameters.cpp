@@ -105,9 +105,9 @@ parameter_memory shared_memory(const program& tables, const parameter_block& sha
 parameter_block::parameter_block(const program& tables, parameter_memory memory)
     : tables_(&tables), memory_(std::make_shared<parameter_memory>(std::move(memory))) {}
 
-parameter_block::parameter_block(const program& tables, std::uint64_t seed)
+parameter_block::parameter_block(const program& tables, parameter_options options)
     : parameter_block(tables, new_block(tables)) {
-  initialize(seed);
+  initialize(options.seed);
 }
 
 parameter_block::parameter_block(const program& tables, const parameter_source& source)

@@ -33,8 +33,8 @@ bool equal(const weft::parameter_block& a, const weft::parameter_block& b) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto file = fuzz::tensor_file({data, size});
-  static const weft::parameters<model> before(1);
-  weft::parameters<model> loaded(1);
+  static const weft::parameters<model> before({.seed = 1});
+  weft::parameters<model> loaded({.seed = 1});
   for (const bool ignore : {false, true}) try {
       const weft::tensor_file f(file, "memory");
       weft::load(loaded, f, {.ignore_others = ignore});
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       fuzz::expect(equal(loaded, before));
     }
 
-  weft::trainer<model> trainer({}, {}, 1);
+  weft::trainer<model> trainer({}, {.seed = 1});
   try {
     weft::load(trainer, fuzz::file_of(file));
     fuzz::expect(trainer.steps() >= 0);

@@ -130,7 +130,7 @@ template <class Model, class Query, class Key, class Value, class Sees, class...
 void check_hidden_keys(std::size_t batch, Query q, Key k, Value v, Sees sees, const More&... more) {
   laws::fill(q, 1), laws::fill(k, 2), laws::fill(v, 3);
   weft::kernels::on_every_target([&](const auto&) {
-    weft::module<Model> net(0, weft::generated<Model>());
+    weft::module<Model> net(weft::generated<Model>());
     const auto run = [&](const Key& key, const Value& value) {
       const auto y =
           net(weft::arg<"query">(q), weft::arg<"key">(key), weft::arg<"value">(value), more...);
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(generated_gathers_refuse_computed_indices_that_lie_outside)
     return weft::generate::plan_of_gather(s, operands_of(tables, s)).supported;
   };
   static_assert(std::any_of(tables.instructions.begin(), tables.instructions.end(), is_gather));
-  weft::module<computed_rows> net(0, weft::generated<computed_rows>());
+  weft::module<computed_rows> net(weft::generated<computed_rows>());
   const auto run = [&](std::int32_t i) {
     return net(weft::arg<"i">(std::array{i, 1, 0})).get<"result">()(0u, 19u);
   };
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(generated_instructions_use_invariant_values) {
 }
 
 BOOST_AUTO_TEST_CASE(invariant_values_outlive_generated_runs) {
-  const weft::parameters<bounded_waves> parameters(1);
+  const weft::parameters<bounded_waves> parameters({.seed = 1});
   weft::module<bounded_waves> net(parameters, weft::generated<bounded_waves>());
   const auto y = [](auto& module, std::size_t length) {
     const weft::array<float, bounded_waves::Batch, bounded_waves::Pos, bounded_waves::Embed> x(

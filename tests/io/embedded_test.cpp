@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_made_while_building_is_embedded) {
 
 BOOST_AUTO_TEST_CASE(parameters_in_memory_are_those_that_modules_read) {
   const weft::testing::temporary path("weft_embedded_test");
-  weft::save(weft::parameters<model>(3), path);
+  weft::save(weft::parameters<model>({.seed = 3}), path);
   weft::module<model> right{weft::tensor_file(path)};
   std::vector<std::byte> content(std::filesystem::file_size(path));
   std::ifstream(static_cast<const std::filesystem::path&>(path), std::ios::binary)
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(parameters_in_memory_are_those_that_modules_read) {
 
 BOOST_AUTO_TEST_CASE(memory_of_any_alignment_holds_a_file) {
   const weft::testing::temporary path("weft_embedded_test");
-  weft::module<model> right(3);
+  weft::module<model> right({.seed = 3});
   right.freeze();
   const std::vector<float> x(32, 0.5f);
   const auto run = [&](weft::module<model>& net) {

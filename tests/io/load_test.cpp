@@ -72,21 +72,21 @@ BOOST_AUTO_TEST_SUITE(load)
 
 BOOST_AUTO_TEST_CASE(a_saved_module_is_loaded) {
   const temporary path("weft_load_test");
-  const weft::module<model> saved(7);
-  weft::module<model> loaded(8);
+  const weft::module<model> saved({.seed = 7});
+  weft::module<model> loaded({.seed = 8});
   weft::save(saved, path);
   BOOST_TEST(!equal(saved.parameters(), loaded.parameters()));
   BOOST_TEST(weft::load(loaded, path).empty());
   BOOST_TEST(equal(saved.parameters(), loaded.parameters()));
 
-  weft::module<model, "y"> part(9);  // has one result of the same model
+  weft::module<model, "y"> part({.seed = 9});  // has one result of the same model
   weft::load(part, path);
   BOOST_TEST(equal(saved.parameters(), part.parameters()));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_saved_to_memory_is_the_content_of_the_file) {
   const temporary path("weft_load_test");
-  const weft::parameters<model> parameters(7), loaded(8);
+  const weft::parameters<model> parameters({.seed = 7}), loaded({.seed = 8});
   const weft::save_options options{.metadata = {{"format", "pt"}}};
   weft::save(parameters, path, options);
   auto content = weft::saved(parameters, options);
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(what_is_saved_to_memory_is_the_content_of_the_file) {
 
 BOOST_AUTO_TEST_CASE(saving_in_16_bits_rounds_each_value) {
   const temporary path("weft_load_test");
-  const weft::parameters<model> saved(7), loaded(8);
+  const weft::parameters<model> saved({.seed = 7}), loaded({.seed = 8});
   for (const auto& [type, unit] :
        {std::pair{stored_type::float16, 0x1p-11f}, {stored_type::bfloat16, 0x1p-8f}}) {
     weft::save(saved, path, {.type = type, .metadata = {{"format", "pt"}}});
@@ -136,8 +136,8 @@ BOOST_AUTO_TEST_CASE(every_missing_different_or_unknown_tensor_is_listed) {
              {"query.bias", {6}, std::span<const std::int32_t>(whole), stored_type::int32},
              of("out.weight", {6, 1}, numbers(6, 1)),
              of("extra", {6, 6}, weight)});
-  weft::module<model> net(1);
-  const weft::parameters<model> before(1);
+  weft::module<model> net({.seed = 1});
+  const weft::parameters<model> before({.seed = 1});
   const std::string told = thrown_by([&] { weft::load(net, path); });
   const std::filesystem::path& name = path;
   BOOST_TEST(told ==
@@ -154,8 +154,8 @@ BOOST_AUTO_TEST_CASE(every_missing_different_or_unknown_tensor_is_listed) {
 
 BOOST_AUTO_TEST_CASE(missing_or_unknown_layers_share_one_line) {
   const temporary short_path("weft_load_test"), long_path("weft_load_test");
-  weft::save(weft::module<stack<3>, "y">(1), short_path);
-  weft::save(weft::module<stack<12>, "y">(1), long_path);
+  weft::save(weft::module<stack<3>, "y">({.seed = 1}), short_path);
+  weft::save(weft::module<stack<12>, "y">({.seed = 1}), long_path);
   const auto name = [](const std::filesystem::path& path) { return path.string(); };
   weft::module<stack<12>, "y"> deep;
   BOOST_TEST(thrown_by([&] { weft::load(deep, short_path); }) ==
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(missing_or_unknown_layers_share_one_line) {
 
 BOOST_AUTO_TEST_CASE(different_layers_share_one_line) {
   const temporary path("weft_load_test");
-  weft::save(weft::module<stack<12, One>, "y">(1), path);
+  weft::save(weft::module<stack<12, One>, "y">({.seed = 1}), path);
   weft::module<stack<12>, "y"> net;
   const std::filesystem::path& name = path;
   BOOST_TEST(thrown_by([&] { weft::load(net, path); }) ==
@@ -227,10 +227,10 @@ BOOST_AUTO_TEST_CASE(a_message_has_at_most_ten_lines) {
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_truncated_while_it_is_read_changes_no_parameter) {
   const temporary path("weft_load_test");
-  weft::save(weft::module<model>(7), path);
+  weft::save(weft::module<model>({.seed = 7}), path);
   const tensor_file file(path);
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4);
-  const weft::parameters<model> loaded(8), before(8);
+  const weft::parameters<model> loaded({.seed = 8}), before({.seed = 8});
   refuses([&] { weft::load(loaded, file); }, "while it was read");
   BOOST_TEST(equal(loaded, before));
 }
@@ -275,8 +275,9 @@ BOOST_AUTO_TEST_CASE(training_resumes_from_a_file_to_the_bit) {
     for (int i = 0; i < n; ++i) trainer.step(weft::arg<"x">(x));
   };
   const auto make = [](std::uint64_t seed) {
-    return weft::trainer<model>(weft::adamw{.learning_rate = 0.1},
-                                {.schedule = weft::warmup_cosine{3, 20}}, seed);
+    return weft::trainer<model>(
+        weft::adamw{.learning_rate = 0.1},
+        {.schedule = weft::warmup_cosine{.warmup = 3, .total = 20}, .seed = seed});
   };
   auto whole = make(1);
   steps(whole, 5);

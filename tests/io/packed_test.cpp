@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_SUITE(packed, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(a_module_made_from_packed_weights_is_the_one_that_packed_them) {
   const temporary file("weft_packed_source"), packed("weft_packed_test");
-  weft::save(weft::parameters<whole>(3), file);
+  weft::save(weft::parameters<whole>({.seed = 3}), file);
   weft::kernels::on_every_target([&](const weft::kernels::table&) {
     for (const auto p : all) {
       weft::module<whole> first(tensor_file(file), p);
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_module_made_from_packed_weights_is_the_one_that_packed_th
 
 BOOST_AUTO_TEST_CASE(a_frozen_module_with_all_parameters_saves_the_same_file) {
   const temporary file("weft_packed_source"), packed("weft_packed_test");
-  const weft::parameters<whole> parameters(3);
+  const weft::parameters<whole> parameters({.seed = 3});
   weft::save(parameters, file);
   weft::module<whole> first(tensor_file(file), precision::float32), frozen(parameters);
   frozen.freeze();
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_frozen_module_with_all_parameters_saves_the_same_file) {
 
 BOOST_AUTO_TEST_CASE(weights_packed_for_another_target_are_packed_anew_with_the_same_bits) {
   const temporary file("weft_packed_source");
-  weft::save(weft::parameters<whole>(3), file);
+  weft::save(weft::parameters<whole>({.seed = 3}), file);
   std::map<std::string, temporary> made;
   for (const auto p : all) {
     weft::kernels::on_every_target([&](const weft::kernels::table&) {
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(weights_packed_for_another_target_are_packed_anew_with_the_
 
 BOOST_AUTO_TEST_CASE(a_model_with_other_bounds_takes_the_same_file) {
   const temporary file("weft_packed_source"), packed("weft_packed_test");
-  weft::save(weft::parameters<whole>(3), file);
+  weft::save(weft::parameters<whole>({.seed = 3}), file);
   weft::module<whole> first(tensor_file(file), precision::bfloat16);
   weft::save(first.packed(), packed);
   weft::module<model<300>> longer(tensor_file(packed), precision::bfloat16);
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(wrong_files_are_refused_by_name) {
   const temporary path("weft_packed_test");
   const std::string name = static_cast<const std::filesystem::path&>(path).string();
   const auto save = [&] {
-    weft::module<whole> first(3);
+    weft::module<whole> first({.seed = 3});
     first.freeze(precision::bfloat16);
     weft::save(first.packed(), path);
   };

@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(results_and_times_are_right_on_any_threads) {
-  const weft::parameters<writer::model> parameters(2);
+  const weft::parameters<writer::model> parameters({.seed = 2});
   const weft::executor backwards(4, [](int n, weft::job f) {
     while (n > 0) f(--n);
   });
@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(a_trainer_takes_the_same_steps_and_its_optimizer_is_timed) 
   const writer::texts given(8, 96);
   std::vector<float> expected;
   for (const bool profiled : {false, true}) {
-    weft::trainer<writer::model> t({}, {.clip_norm = 0.5}, 3);
+    weft::trainer<writer::model> t({}, {.clip_norm = 0.5, .seed = 3});
     std::optional<weft::profile> p;
     if (profiled) p.emplace(t);
     const double wall = seconds_of([&] {

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(states_are_listed_by_name) {
 }
 
 BOOST_AUTO_TEST_CASE(a_conversation_goes_on_in_two_ways_and_with_other_bounds) {
-  prompt first(1), second(first.parameters());
+  prompt first({.seed = 1}), second(first.parameters());
   step single(first.parameters());
   run(first, 4, 1);
   second.states().copy(first.states());
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_conversation_goes_on_in_two_ways_and_with_other_bounds) {
 
 BOOST_AUTO_TEST_CASE(saved_states_are_loaded) {
   const temporary path("weft_states_test");
-  prompt first(1), second(first.parameters());
+  prompt first({.seed = 1}), second(first.parameters());
   run(first, 3, 1);
   weft::save(first.states(), path);
   weft::load(second.states(), tensor_file(path));
@@ -95,10 +95,10 @@ BOOST_AUTO_TEST_CASE(saved_states_are_loaded) {
 
 BOOST_AUTO_TEST_CASE(files_of_other_states_are_refused_and_change_nothing) {
   const temporary path("weft_states_test");
-  weft::module<decoder<4, 13>> longer(1);
+  weft::module<decoder<4, 13>> longer({.seed = 1});
   run(longer, 3, 1);
   weft::save(longer.states(), path);
-  prompt net(1), same(1);
+  prompt net({.seed = 1}), same({.seed = 1});
   refuses([&] { weft::load(net.states(), tensor_file(path)); },
           "state 'cache.keys' is F32 [13, 3] in the file, and has the extents [12, 3]");
   BOOST_TEST((run(net, 2, 2) == run(same, 2, 2)));

@@ -57,9 +57,9 @@ BOOST_AUTO_TEST_SUITE(weights_)
 
 BOOST_AUTO_TEST_CASE(a_module_made_from_a_file_is_that_which_loads_it) {
   const temporary path("weft_weights_test");
-  net saved(7);
+  net saved({.seed = 7});
   for (const auto type : {stored_type::float32, stored_type::float64, stored_type::bfloat16}) {
-    net loaded(8);
+    net loaded({.seed = 8});
     weft::save(saved, path, {.type = type});
     weft::load(loaded, path);
     net mapped{tensor_file(path)};
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_module_made_from_a_file_is_that_which_loads_it) {
 
 BOOST_AUTO_TEST_CASE(the_same_holds_for_a_file_in_a_buffer_and_for_values_anywhere) {
   const temporary path("weft_weights_test");
-  net saved(7);
+  net saved({.seed = 7});
   weft::save(saved, path);
   const auto bytes = content(path);
   net in_memory{tensor_file(bytes, "buffer")};
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(the_same_holds_for_a_file_in_a_buffer_and_for_values_anywhe
 
 BOOST_AUTO_TEST_CASE(changes_of_mapped_parameters_stay_in_the_module) {
   const temporary path("weft_weights_test");
-  net saved(7);
+  net saved({.seed = 7});
   weft::save(saved, path);
   const auto before = content(path);
   net first{tensor_file(path)}, second{tensor_file(path)}, sharing(first.parameters());
@@ -108,10 +108,10 @@ BOOST_AUTO_TEST_CASE(changes_of_mapped_parameters_stay_in_the_module) {
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_replaced_or_removed_stays_mapped) {
   const temporary path("weft_weights_test");
-  net saved(7);
+  net saved({.seed = 7});
   weft::save(saved, path);
   net mapped{tensor_file(path)};
-  weft::save(net(9), path);
+  weft::save(net({.seed = 9}), path);
   BOOST_TEST((run(mapped) == run(saved)));
   std::filesystem::remove(path);
   BOOST_TEST((run(mapped) == run(saved)));
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_replaced_or_removed_stays_mapped) {
 
 BOOST_AUTO_TEST_CASE(training_needs_a_copy_of_mapped_parameters) {
   const temporary path("weft_weights_test");
-  weft::save(net(7), path);
+  weft::save(net({.seed = 7}), path);
   const weft::parameters<model> mapped(tensor_file{path});
   refuses([&] { weft::trainer<model> t(mapped); }, "copy()");
   weft::trainer<model> t(mapped.copy());
@@ -189,20 +189,20 @@ void check_one_copy(const weft::parameter_source& file, std::int32_t last) {
 
 BOOST_AUTO_TEST_CASE(packed_weights_are_the_only_copy) {
   const temporary path("weft_weights_test");
-  weft::save(weft::parameters<tied_words<37>>(3), path);
+  weft::save(weft::parameters<tied_words<37>>({.seed = 3}), path);
   check_one_copy<37>(tensor_file(path), 36);
   check_one_copy<37>(tensor_file(content(path), "buffer"), 35);
-  weft::save(weft::parameters<tied_words<37>>(3), path, {.type = stored_type::bfloat16});
+  weft::save(weft::parameters<tied_words<37>>({.seed = 3}), path, {.type = stored_type::bfloat16});
   check_one_copy<37>(tensor_file(path), 5);
   // A table that is packed in parts.
-  weft::save(weft::parameters<tied_words<30011>>(4), path);
+  weft::save(weft::parameters<tied_words<30011>>({.seed = 4}), path);
   for (const std::int32_t last : {13823, 13824, 30010})
     check_one_copy<30011>(tensor_file(path), last);
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_cut_off_while_it_is_packed_is_an_error) {
   const temporary path("weft_weights_test");
-  weft::save(weft::parameters<tied_words<37>>(3), path);
+  weft::save(weft::parameters<tied_words<37>>({.seed = 3}), path);
   const tensor_file file(path);
   std::filesystem::resize_file(path, 1000);
   const std::string told =
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_cut_off_while_it_is_packed_is_an_error) {
 // up.weight [21, 5] of three tensors, one of them without rows, and up.bias of two.
 BOOST_AUTO_TEST_CASE(a_parameter_may_be_joined_of_several_tensors) {
   const temporary path("weft_weights_test");
-  net saved(7);
+  net saved({.seed = 7});
   const auto p = saved.parameters();
   const auto part = [&](const char* parameter, std::string name, std::vector<std::size_t> shape,
                         std::size_t first, stored_type type) {
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(a_parameter_may_be_joined_of_several_tensors) {
   };
   weft::write_tensors(path, all);
   for (int frozen = 0; frozen < 2; ++frozen) {
-    net made{weights(path, {.joined_in_file = joined})}, loaded(3);
+    net made{weights(path, {.joined_in_file = joined})}, loaded({.seed = 3});
     weft::load(loaded, path, {.joined_in_file = joined});
     BOOST_TEST(equal(made.parameters(), p));
     BOOST_TEST(equal(loaded.parameters(), p));
@@ -268,8 +268,8 @@ BOOST_AUTO_TEST_CASE(a_parameter_may_be_joined_of_several_tensors) {
 
 BOOST_AUTO_TEST_CASE(names_are_mapped_and_wrong_files_are_refused_as_in_load) {
   const temporary path("weft_weights_test");
-  net saved(7);
-  weft::trainer<model> trainer(weft::adamw{}, {}, 7);
+  net saved({.seed = 7});
+  weft::trainer<model> trainer(weft::adamw{}, {.seed = 7});
   weft::save(trainer, path);
   net of_trainer{tensor_file(path)};
   BOOST_TEST((run(of_trainer) == run(saved)), "the optimizer's state is ignored");

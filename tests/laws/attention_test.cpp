@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(a_softmax_does_not_change_when_its_row_is_shifted) {
 
 BOOST_AUTO_TEST_CASE(a_module_and_its_trainer_compute_the_same_loss) {
   weft::kernels::on_every_target([](const auto&) {
-    weft::trainer<trained_layer> trainer(weft::adamw{}, {}, 3);
+    weft::trainer<trained_layer> trainer(weft::adamw{}, {.seed = 3});
     weft::module<trained_layer, "loss"> net(trainer.parameters());
     weft::array<float, Batch, Pos, Embed> x(2, 33), target(2, 33);
     fill(x, 1), fill(target, 2);

@@ -23,11 +23,12 @@ float step(Trainer& t, const batch& b) {
 }
 
 const weft::adamw optimizer{.learning_rate = 3e-3, .weight_decay = 0.1};
-weft::training_options options() {
+weft::training_options options(std::uint64_t seed = 11) {
   return {.clip_norm = 0.5,
           .schedule = weft::warmup_cosine{.warmup = 2, .total = 10},
           .dropout_seed = 5,
-          .decays = [](std::string_view name) { return !name.ends_with("bias"); }};
+          .decays = [](std::string_view name) { return !name.ends_with("bias"); },
+          .seed = seed};
 }
 
 std::vector<float> values(const weft::parameters<next_token>& p) {
@@ -50,7 +51,7 @@ struct plan {
 };
 
 outcome train(const weft::communicator& ranks, const plan& p) {
-  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11, p.sharding);
+  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), p.sharding);
   pool threads(p.threads);
   if (p.threads > 1) t.run_on(on(threads, p.threads));
   outcome o;
@@ -130,7 +131,7 @@ BOOST_AUTO_TEST_CASE(any_number_of_shards_is_possible) {
 template <class Model, class Optimizer>
 std::vector<float> train_tokens(const weft::communicator& ranks, Optimizer optimizer,
                                 weft::sharding_options sharding) {
-  weft::distributed<Model, Batch, Optimizer> t(ranks, optimizer, {}, 3, sharding);
+  weft::distributed<Model, Batch, Optimizer> t(ranks, optimizer, {.seed = 3}, sharding);
   pool threads(2);
   t.run_on(on(threads, 2));
   for (int s = 0; s < 2; ++s) t.step(arg<"tokens">(examples(s, t.part(11)).tokens));
@@ -150,7 +151,7 @@ BOOST_AUTO_TEST_CASE(one_shard_on_one_rank_is_a_trainer) {
   plan p{.batch = 7};
   p.sharding.shards = 1;
   const auto o = train(alone(), p);
-  weft::trainer<next_token> t(optimizer, options(), 11);
+  weft::trainer<next_token> t(optimizer, options());
   for (int s = 0; s < p.steps; ++s)
     BOOST_TEST(step(t, examples(s, {0, 7})) == o.losses[static_cast<std::size_t>(s)]);
   BOOST_TEST((values(t.parameters()) == o.parameters));
@@ -158,8 +159,8 @@ BOOST_AUTO_TEST_CASE(one_shard_on_one_rank_is_a_trainer) {
 
 BOOST_AUTO_TEST_CASE(shards_have_dropout_masks_of_their_own) {
   // All examples are alike, so only the masks can make the shards' gradients differ.
-  weft::distributed<next_token, Batch> one(alone(), optimizer, options(), 11, {.shards = 1});
-  weft::distributed<next_token, Batch> two(alone(), optimizer, options(), 11, {.shards = 2});
+  weft::distributed<next_token, Batch> one(alone(), optimizer, options(), {.shards = 1});
+  weft::distributed<next_token, Batch> two(alone(), optimizer, options(), {.shards = 2});
   const batch b = examples(0, {0, 1});
   weft::array<std::int32_t, Batch, Pos> tokens(2, 5), targets(2, 5);
   for (std::size_t i = 0; i < 2; ++i)
@@ -182,9 +183,9 @@ BOOST_AUTO_TEST_SUITE(unlike_sizes)
 // gradients are those of a trainer with all examples, but for rounding.
 BOOST_AUTO_TEST_CASE(any_parts_give_the_mean_over_all_examples) {
   const auto ranks = world();
-  weft::distributed<plain_next_token, Batch> t(ranks, optimizer, {.clip_norm = 1}, 11,
+  weft::distributed<plain_next_token, Batch> t(ranks, optimizer, {.clip_norm = 1, .seed = 11},
                                                {.shards = 8});
-  weft::trainer<plain_next_token> expected(optimizer, {.clip_norm = 1}, 11);
+  weft::trainer<plain_next_token> expected(optimizer, {.clip_norm = 1, .seed = 11});
   const auto n = ranks.size();
   // The odd ranks have twice as many as the others, and every third rank none.
   std::vector<std::size_t> sizes;
@@ -214,8 +215,8 @@ BOOST_AUTO_TEST_CASE(any_parts_give_the_mean_over_all_examples) {
 // Each rank's sequences have another length; an example counts the same in all.
 BOOST_AUTO_TEST_CASE(ranks_have_sequences_of_other_lengths) {
   const auto ranks = world();
-  weft::distributed<plain_next_token, Batch> t(ranks, optimizer, {}, 11);
-  weft::trainer<plain_next_token> each(optimizer, {}, 11);
+  weft::distributed<plain_next_token, Batch> t(ranks, optimizer, {.seed = 11});
+  weft::trainer<plain_next_token> each(optimizer, {.seed = 11});
   const auto size = [](int rank) { return static_cast<std::size_t>(1 + rank % 2); };
   const auto length = [](int rank) { return static_cast<std::size_t>(1 + rank % 6); };
   const batch own = examples(ranks.rank(), {0, size(ranks.rank())}, length(ranks.rank()));
@@ -233,7 +234,7 @@ BOOST_AUTO_TEST_CASE(ranks_have_sequences_of_other_lengths) {
 // A rank's examples may be more than the model's bound: a shard has at most as many.
 BOOST_AUTO_TEST_CASE(a_large_batch_is_computed_shard_by_shard) {
   const auto ranks = world();
-  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
+  weft::distributed<next_token, Batch> t(ranks, optimizer, options());
   BOOST_TEST(std::isfinite(step(t, examples(0, t.part(8 * Batch::extent)))));
   const auto what = rank_error_of([&] { step(t, examples(0, t.part(8 * Batch::extent + 8))); });
   BOOST_TEST(what.find("axis Batch has length 17, and may have at most 16") != what.npos, what);
@@ -245,7 +246,7 @@ BOOST_AUTO_TEST_SUITE(explanations)
 
 BOOST_AUTO_TEST_CASE(explain_says_which_instruction_finishes_a_bucket) {
   const auto ranks = world();
-  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
+  weft::distributed<next_token, Batch> t(ranks, optimizer, options());
   std::ostringstream out;
   weft::explain(t, out);
   const std::string text = out.str();
@@ -272,7 +273,7 @@ BOOST_AUTO_TEST_CASE(any_number_of_ranks_goes_on_from_a_file) {
   MPI_Comm_split(MPI_COMM_WORLD, in_half ? 0 : MPI_UNDEFINED, 0, &half);
   const auto file = shared_path(ranks);
   const auto run = [&](const weft::communicator& on, int from, int to, bool divides) {
-    weft::distributed<next_token, Batch> t(on, optimizer, options(), from == 0 ? 11u : 12u,
+    weft::distributed<next_token, Batch> t(on, optimizer, options(from == 0 ? 11 : 12),
                                            {.divides_state = divides});
     if (from > 0) weft::load(t, file);
     BOOST_TEST(t.steps() == from);
@@ -306,7 +307,7 @@ BOOST_AUTO_TEST_CASE(another_models_file_is_refused_by_all_ranks) {
   const auto file = shared_path(ranks);
   weft::distributed<plain_next_token, Batch> other(ranks);
   weft::save(other, file);
-  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
+  weft::distributed<next_token, Batch> t(ranks, optimizer, options());
   const auto before = values(t.parameters());
   const auto what = rank_error_of([&] { weft::load(t, file); });
   BOOST_TEST(what.starts_with("rank 0 of " + std::to_string(ranks.size()) + ": " + file), what);
@@ -325,7 +326,7 @@ BOOST_AUTO_TEST_SUITE(faults)
 
 BOOST_AUTO_TEST_CASE(a_wrong_argument_of_one_rank_is_an_error_of_all) {
   const auto ranks = world();
-  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
+  weft::distributed<next_token, Batch> t(ranks, optimizer, options());
   const int last = ranks.size() - 1;
   batch right = examples(0, t.part(20)), wrong = right;
   if (ranks.rank() == last) wrong.tokens(0, 1) = 500;
@@ -371,7 +372,7 @@ BOOST_AUTO_TEST_CASE(a_batch_without_examples_is_refused) {
 BOOST_AUTO_TEST_CASE(more_ranks_with_examples_than_shards_are_refused) {
   const auto ranks = world();
   if (ranks.size() < 3) return;
-  weft::distributed<next_token, Batch> t(ranks, optimizer, {}, 0, {.shards = 2});
+  weft::distributed<next_token, Batch> t(ranks, optimizer, {}, {.shards = 2});
   const auto what = rank_error_of([&] { step(t, examples(0, {0, 1})); });
   BOOST_TEST(what.find(" ranks have examples, and the batch is cut into 2 shards") != what.npos,
              what);
@@ -385,7 +386,7 @@ BOOST_AUTO_TEST_CASE(ranks_with_another_configuration_are_named) {
   const auto check = [&](const std::string& what, weft::adamw o, weft::training_options t,
                          weft::sharding_options s) {
     const auto said =
-        rank_error_of([&] { weft::distributed<next_token, Batch>(ranks, o, std::move(t), 1, s); });
+        rank_error_of([&] { weft::distributed<next_token, Batch>(ranks, o, std::move(t), s); });
     BOOST_TEST(said == "rank " + std::to_string(odd) + " of " + std::to_string(ranks.size()) +
                            ": " + what + " than rank 0");
   };
@@ -421,7 +422,7 @@ BOOST_AUTO_TEST_CASE(ranks_with_another_configuration_are_named) {
 BOOST_AUTO_TEST_CASE(ranks_at_different_steps_are_named) {
   const auto ranks = world();
   if (ranks.size() == 1) return;
-  const weft::parameters<next_token> p(1);
+  const weft::parameters<next_token> p({.seed = 1});
   weft::distributed<next_token, Batch> t(ranks, p);
   // One rank calls apply() once more, which is no collective call without divided states.
   if (ranks.rank() == 1) t.apply();
@@ -432,9 +433,9 @@ BOOST_AUTO_TEST_CASE(ranks_at_different_steps_are_named) {
 
 BOOST_AUTO_TEST_CASE(all_ranks_begin_with_the_parameters_of_rank_0) {
   const auto ranks = world();
-  weft::distributed<next_token, Batch> t(ranks, optimizer, {},
-                                         static_cast<std::uint64_t>(ranks.rank()));
-  BOOST_TEST((values(t.parameters()) == values(weft::parameters<next_token>(0))));
+  weft::distributed<next_token, Batch> t(ranks, optimizer,
+                                         {.seed = static_cast<std::uint64_t>(ranks.rank())});
+  BOOST_TEST((values(t.parameters()) == values(weft::parameters<next_token>())));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

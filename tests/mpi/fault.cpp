@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     return t.steps() == 3 ? 0 : 1;
   }
   const auto train = [&](const weft::communicator& ranks) {
-    weft::distributed<plain_next_token, Batch> t(ranks, {}, {}, 1);
+    weft::distributed<plain_next_token, Batch> t(ranks, {}, {.seed = 1});
     for (int step = 0; step < 1000; ++step) {
       const auto part = t.part(8);
       weft::array<std::int32_t, Batch, Pos> x(part.size(), 3), y(part.size(), 3);

@@ -21,7 +21,7 @@ void check_finished(const Args&... args) {
   using source = weft::training<Model, "loss">;
   using code = weft::lowered<source>;
   static constexpr auto finished = weft::detail::finished_by(code::tables);
-  const weft::parameters<Model> p(3);
+  const weft::parameters<Model> p({.seed = 3});
   const auto gradients = weft::allocate(p.bytes);
   const auto workspace = weft::allocate(code::tables.workspace_bytes);
   weft::engine e(code::program, {p.addresses(), gradients.get(), workspace.get()});

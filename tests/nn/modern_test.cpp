@@ -88,8 +88,8 @@ struct network {
 
 template <nn::activation Activation>
 void check_network() {
-  module<network<Activation, false>> by_option(3);
-  module<network<Activation, true>> written(3);
+  module<network<Activation, false>> by_option({.seed = 3});
+  module<network<Activation, true>> written({.seed = 3});
   const std::vector<float> x{1, -2, 0.5f, 3, -1, 0, 2, -0.25f, 1, -3};
   const auto y = by_option(arg<"x">(x)).template get<"y">();
   const auto expected = written(arg<"x">(x)).template get<"y">();

@@ -67,7 +67,7 @@ constexpr std::size_t positions = 173;
 
 template <bool Causal>
 void check_against_single_sequences() {
-  module<packed<Causal>, "y", "mean"> many(3), one(many.parameters());
+  module<packed<Causal>, "y", "mean"> many({.seed = 3}), one(many.parameters());
   std::vector<float> x(positions * 12);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
   const auto all = many(arg<"x">(x), arg<"begins">(begins), arg<"ends">(ends));

@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_a_softmax_with_one_more_score) {
   const std::vector<float> scores{0.5f,      -1,        2,         -infinity,
                                   -infinity, -infinity, -infinity, -infinity};
   const std::vector<float> sinks{1, 2};
-  module<weights_alone> net(1);
+  module<weights_alone> net({.seed = 1});
   const auto all = net(arg<"scores">(scores), arg<"sink">(sinks));
   const auto weights = all.get<"weights">();
   for (std::size_t b = 0; b < 2; ++b) {
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_a_softmax_with_one_more_score) {
 
 // Where its weights are a result, attention is not fused.
 BOOST_AUTO_TEST_CASE(fused_attention_with_a_sink_is_what_its_operations_compute_one_by_one) {
-  module<causal_attention<sink_of::heads>, "y"> fused(5);
+  module<causal_attention<sink_of::heads>, "y"> fused({.seed = 5});
   module<causal_attention<sink_of::heads>, "y", "weights"> unfused(fused.parameters());
   std::vector<float> x(2 * 40 * 12);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));

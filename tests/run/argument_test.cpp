@@ -81,7 +81,7 @@ static_assert(!steps_with<simplified_trainer, factor> && !steps_with<simplified_
 BOOST_AUTO_TEST_SUITE(arguments)
 
 BOOST_AUTO_TEST_CASE(an_index_out_of_range_throws_and_the_module_stays_usable) {
-  net n(3);
+  net n({.seed = 3});
   const auto before = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
   const float first = before.get<"scaled">()(1u, 2u, 4u);
   for (const std::int32_t wrong : {7, -1}) {
@@ -180,9 +180,9 @@ BOOST_AUTO_TEST_CASE(the_size_of_a_range_gives_the_one_unknown_length) {
 }
 
 BOOST_AUTO_TEST_CASE(an_input_that_simplification_leaves_unused_is_still_an_argument) {
-  const weft::parameters<simplified_away> parameters(1);
+  const weft::parameters<simplified_away> parameters({.seed = 1});
   simplified_net n(parameters);
-  weft::trainer<simplified_away> trainer({.learning_rate = 0}, {}, 1);
+  weft::trainer<simplified_away> trainer({.learning_rate = 0}, {.seed = 1});
   for (const std::size_t length : {0u, 1u, 6u}) {
     const weft::array<bool, Pos> given(length);
     const float sum = 5 * static_cast<float>(length);

@@ -130,7 +130,7 @@ class expected {
 // Small weights, so that an error bound that grows with every contraction stays meaningful.
 template <class Model>
 weft::parameters<Model> small_parameters() {
-  weft::parameters<Model> all(7);
+  weft::parameters<Model> all({.seed = 7});
   for (float& w : all.floats()) w /= 4;
   return all;
 }
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_full_cache_is_an_error_that_names_the_length) {
 
 BOOST_AUTO_TEST_CASE(threads_give_the_same_bits_and_steps_allocate_nothing) {
   pool p(3);
-  weft::module<stepwise> alone(3), many(3);
+  weft::module<stepwise> alone({.seed = 3}), many({.seed = 3});
   many.run_on(on(p, 3));
   weft::array<float, Batch, Pos, Embed> x(4, 6);
   for (float& e : x) e = std::sin(static_cast<float>(&e - x.begin()));

@@ -77,12 +77,12 @@ std::vector<float> y(Net& net) {
 BOOST_AUTO_TEST_SUITE(dropout, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(training_with_dropout_gives_the_same_bits_on_any_number_of_threads) {
-  trainer alone({}, {}, 7);
+  trainer alone({}, {.seed = 7});
   std::vector<float> losses;
   for (int i = 0; i < 3; ++i) losses.push_back(step(alone));
   for (const int width : {2, 3}) {
     pool p(width);
-    trainer t({}, {}, 7);
+    trainer t({}, {.seed = 7});
     t.run_on(on(p, width));
     for (const float loss : losses) BOOST_TEST(step(t) == loss);
     BOOST_TEST((values(t.parameters()) == values(alone.parameters())));
@@ -91,26 +91,26 @@ BOOST_AUTO_TEST_CASE(training_with_dropout_gives_the_same_bits_on_any_number_of_
 
 BOOST_AUTO_TEST_CASE(attention_dropout_gives_the_same_bits_on_any_number_of_threads) {
   const std::vector<float> x(given.begin(), given.begin() + 150 * 100);
-  weft::trainer<attentive> alone({}, {.dropout_seed = 3}, 7);
+  weft::trainer<attentive> alone({}, {.dropout_seed = 3, .seed = 7});
   std::vector<float> losses;
   for (int i = 0; i < 3; ++i) losses.push_back(alone.step(arg<"x">(x)));
   for (const int width : {2, 3}) {
     pool p(width);
-    weft::trainer<attentive> t({}, {.dropout_seed = 3}, 7);
+    weft::trainer<attentive> t({}, {.dropout_seed = 3, .seed = 7});
     t.run_on(on(p, width));
     for (const float loss : losses) BOOST_TEST(t.step(arg<"x">(x)) == loss);
     BOOST_TEST((values(t.parameters()) == values(alone.parameters())));
   }
   weft::monte_carlo<attentive> samples(alone.parameters());
   weft::module<attentive> net(alone.parameters());
-  samples.draw_from(3, 3);
+  samples.draw_from({.seed = 3, .sample = 3});
   const float sample = samples(arg<"x">(x)).get<"loss">()();
   BOOST_TEST(sample == alone.gradients(arg<"x">(x)));
   BOOST_TEST(sample != net(arg<"x">(x)).get<"loss">()());
 }
 
 BOOST_AUTO_TEST_CASE(each_step_and_each_seed_has_its_own_dropout_mask) {
-  trainer a({}, {}, 7), b({}, {.dropout_seed = 1}, 7);
+  trainer a({}, {.seed = 7}), b({}, {.dropout_seed = 1, .seed = 7});
   const float first = a.gradients(arg<"x">(given));
   BOOST_TEST(a.gradients(arg<"x">(given)) == first);
   BOOST_TEST(b.gradients(arg<"x">(given)) != first);
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(each_step_and_each_seed_has_its_own_dropout_mask) {
 
 // The optimizer has no state: parameters and the number of steps are the whole training state.
 BOOST_AUTO_TEST_CASE(training_resumes_from_parameters_and_the_number_of_steps) {
-  weft::trainer<regularised, weft::sgd> whole({.learning_rate = 0.1}, {}, 7);
+  weft::trainer<regularised, weft::sgd> whole({.learning_rate = 0.1}, {.seed = 7});
   for (int i = 0; i < 2; ++i) whole.step(arg<"x">(given));
   weft::trainer<regularised, weft::sgd> rest({.learning_rate = 0.1});
   std::ranges::copy(whole.parameters().floats(), rest.parameters().floats().begin());
@@ -131,18 +131,18 @@ BOOST_AUTO_TEST_CASE(training_resumes_from_parameters_and_the_number_of_steps) {
 }
 
 BOOST_AUTO_TEST_CASE(a_module_drops_nothing_and_monte_carlo_samples_are_reproducible) {
-  trainer t({}, {.dropout_seed = 9}, 7);
+  trainer t({}, {.dropout_seed = 9, .seed = 7});
   weft::module<regularised, "y"> net(t.parameters());
   BOOST_TEST((y(net) == y(net)));
   weft::monte_carlo<regularised, "y", "loss"> samples(t.parameters());
-  samples.draw_from(9, 0);
+  samples.draw_from({.seed = 9});
   const auto first = y(samples);
   BOOST_TEST((first == y(samples)));
   BOOST_TEST((first != y(net)));
-  samples.draw_from(9, 1);
+  samples.draw_from({.seed = 9, .sample = 1});
   BOOST_TEST((first != y(samples)));
   // The masks are those of the training step.
-  samples.draw_from(9, 0);
+  samples.draw_from({.seed = 9});
   BOOST_TEST(samples(arg<"x">(given)).get<"loss">()() == t.gradients(arg<"x">(given)));
 }
 

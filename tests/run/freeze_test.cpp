@@ -74,7 +74,7 @@ static_assert(net::packed_bytes(weft::precision::bfloat16_products) == net::pack
 
 BOOST_AUTO_TEST_CASE(freezing_changes_no_bit_of_products_with_many_rows) {
   weft::kernels::on_every_target([](const auto&) {
-    net live(1), packed(live.parameters());
+    net live({.seed = 1}), packed(live.parameters());
     packed.freeze();
     for (const std::size_t rows : {5u, 8u, 17u, 40u}) {
       BOOST_TEST((run<"wide">(packed, rows) == run<"wide">(live, rows)));
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(freezing_changes_no_bit_of_products_with_many_rows) {
 
 BOOST_AUTO_TEST_CASE(freezing_changes_products_with_few_rows_only_by_rounding) {
   weft::kernels::on_every_target([](const auto&) {
-    net live(1), packed(live.parameters());
+    net live({.seed = 1}), packed(live.parameters());
     packed.freeze();
     for (const std::size_t rows : {1u, 2u, 3u, 4u}) {
       const auto a = run<"wide">(packed, rows), b = run<"wide">(live, rows);
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_err_only_by_their_rounding
       {weft::precision::bfloat16, 0x1p-8}, {weft::precision::bfloat16_products, 0x1p-7 + 0x1p-16}};
   weft::kernels::on_every_target([&](const auto&) {
     for (const auto& [precision, product] : precisions) {
-      net live(1), packed(live.parameters());
+      net live({.seed = 1}), packed(live.parameters());
       packed.freeze(precision);
       for (const std::size_t rows : {1u, 4u, 5u, 40u}) {
         const auto a = run<"wide">(packed, rows), b = run<"wide">(live, rows);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_err_only_by_their_rounding
 }
 
 BOOST_AUTO_TEST_CASE(changed_parameters_take_effect_when_frozen_again) {
-  net live(1), packed(weft::parameters<layers>(1));
+  net live({.seed = 1}), packed(weft::parameters<layers>({.seed = 1}));
   packed.freeze();
   const auto before = run<"wide">(packed, 9);
   for (net* const n : {&live, &packed})
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(changed_parameters_take_effect_when_frozen_again) {
 }
 
 BOOST_AUTO_TEST_CASE(parameters_are_packed_into_memory_of_the_caller) {
-  net live(1), packed(live.parameters());
+  net live({.seed = 1}), packed(live.parameters());
   const auto bytes = weft::allocate(net::packed_bytes());
   const std::span<std::byte> memory(bytes.get(), net::packed_bytes());
   packed.freeze(memory);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_packed_into_memory_of_the_caller) {
 }
 
 BOOST_AUTO_TEST_CASE(modules_share_packed_weights) {
-  net first(1);
+  net first({.seed = 1});
   net live(weft::sharing(first));
   BOOST_TEST((run<"heads">(live, 9) == run<"heads">(first, 9)));
   for (const auto p : {weft::precision::float32, weft::precision::bfloat16}) {
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(modules_of_models_with_other_bounds_share_packed_weights) {
     return std::vector<float>(y.data(), y.data() + y.size());
   };
   for (const auto p : {weft::precision::float32, weft::precision::bfloat16}) {
-    weft::module<bounded<9>> many(1);
+    weft::module<bounded<9>> many({.seed = 1});
     many.freeze(p);
     weft::module<bounded<1>> one(weft::sharing(many));
     BOOST_TEST((run(one) == run(many)));
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(weights_that_several_threads_pack_have_the_same_bits) {
     for (int i = 0; i < n; ++i) f(i);
   });
   for (const auto p : {weft::precision::float32, weft::precision::bfloat16}) {
-    net one(1), many(1);
+    net one({.seed = 1}), many({.seed = 1});
     many.run_on(threads);
     for (net* const n : {&one, &many}) n->freeze(p);
     BOOST_TEST((run<"heads">(one, 9) == run<"heads">(many, 9)));

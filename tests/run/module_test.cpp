@@ -38,7 +38,7 @@ static_assert(!gives<results, "logit">, "there is none of this name");
 BOOST_AUTO_TEST_SUITE(modules)
 
 BOOST_AUTO_TEST_CASE(results_are_views_with_the_lengths_of_the_run) {
-  net n(1);
+  net n({.seed = 1});
   const auto all = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
   const auto scaled = all.get<"scaled">();
   static_assert(std::is_same_v<decltype(scaled),
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(results_are_views_with_the_lengths_of_the_run) {
 }
 
 BOOST_AUTO_TEST_CASE(lengths_may_change_from_run_to_run) {
-  net n(1);
+  net n({.seed = 1});
   const auto whole =
       elements(n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales)).get<"logits">());
   weft::array<std::int32_t, Batch, Pos> one(1, 1), none(0, 3), short_rows(2, 0);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(lengths_may_change_from_run_to_run) {
 }
 
 BOOST_AUTO_TEST_CASE(arguments_may_have_any_strides) {
-  net n(1);
+  net n({.seed = 1});
   const auto dense =
       elements(n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales)).get<"logits">());
   std::vector<std::int32_t> columns(12, -7);  // Batch fastest, every second element
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(arguments_may_have_any_strides) {
 }
 
 BOOST_AUTO_TEST_CASE(a_module_may_run_in_memory_of_the_caller) {
-  const weft::parameters<classifier> p(4);
+  const weft::parameters<classifier> p({.seed = 4});
   const auto memory = weft::allocate(net::workspace_bytes + 64);
   const std::span<std::byte> room(memory.get(), net::workspace_bytes);
   net own(p), lent(p, room);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_module_may_run_in_memory_of_the_caller) {
 }
 
 BOOST_AUTO_TEST_CASE(modules_share_parameters) {
-  weft::module<classifier, "scaled"> a(1);
+  weft::module<classifier, "scaled"> a({.seed = 1});
   net b(a.parameters());
   const auto given = [&](auto& n) {
     return n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));

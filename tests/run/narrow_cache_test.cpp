@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(elements_of_bfloat16_are_moved_chosen_and_converted) {
 
 BOOST_AUTO_TEST_CASE(a_block_with_a_cache_of_bfloat16_is_near_the_one_with_float) {
   const std::vector<float> x = some_floats(12 * 40);
-  module<one_block<true>> narrow(3);
+  module<one_block<true>> narrow({.seed = 3});
   module<one_block<false>> wide(narrow.parameters());
   const auto expected = run_in_parts(wide, x, {20, 20});
   const auto whole = run_in_parts(narrow, x, {20, 20});
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_block_with_a_cache_of_bfloat16_is_near_the_one_with_float
 
 BOOST_AUTO_TEST_CASE(states_of_bfloat16_are_listed_saved_and_loaded) {
   const std::vector<float> x = some_floats(12 * 20);
-  module<one_block<true>> net(3);
+  module<one_block<true>> net({.seed = 3});
   run_in_parts(net, x, {20});
   const auto keys = net.states().find("block.self_attn.keys");
   BOOST_TEST((keys.type == dtype::bfloat16));

@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(invariant_values_are_stored_in_memory_of_the_caller) {
   using net = weft::module<remembering>;
   const auto memory = weft::allocate(net::workspace_bytes);
   std::memset(memory.get(), 0xff, net::workspace_bytes);
-  net lent(weft::parameters<remembering>(0), std::span(memory.get(), net::workspace_bytes));
+  net lent(weft::parameters<remembering>(), std::span(memory.get(), net::workspace_bytes));
   for (int seen = 0; seen < 3; ++seen) BOOST_TEST(remembers(lent, seen == 1 ? 3 : 200, seen));
   const auto x = ramp<Embed>(2);
   const auto* const at =
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(runs_and_steps_allocate_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(frozen_and_threaded_modules_use_the_same_invariant_values) {
-  const weft::parameters<layer> parameters(3);
+  const weft::parameters<layer> parameters({.seed = 3});
   weft::module<layer, "z"> plain(parameters), frozen(parameters), shared(parameters);
   frozen.freeze();
   pool p(3);
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(frozen_and_threaded_modules_use_the_same_invariant_values) 
 }
 
 BOOST_AUTO_TEST_CASE(modules_are_created_and_run_on_any_thread) {
-  const weft::parameters<layer> parameters(3);
+  const weft::parameters<layer> parameters({.seed = 3});
   weft::module<layer, "z"> here(parameters);
   const auto expected = z(here, 100);
   std::vector<std::vector<float>> there(2);
@@ -210,10 +210,10 @@ BOOST_AUTO_TEST_CASE(modules_are_created_and_run_on_any_thread) {
 }
 
 BOOST_AUTO_TEST_CASE(dropout_samples_use_invariant_values) {
-  const weft::parameters<layer> parameters(3);
+  const weft::parameters<layer> parameters({.seed = 3});
   weft::monte_carlo<layer, "z"> long_before(parameters), fresh(parameters);
   z(long_before, 200);
-  for (auto* const net : {&long_before, &fresh}) net->draw_from(5, 1);
+  for (auto* const net : {&long_before, &fresh}) net->draw_from({.seed = 5, .sample = 1});
   const auto sample = z(fresh, 20);
   BOOST_TEST((z(long_before, 20) == sample));
   weft::module<layer, "z"> whole(parameters);
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(dropout_samples_use_invariant_values) {
 }
 
 BOOST_AUTO_TEST_CASE(steps_of_changing_lengths_match_those_of_a_new_trainer) {
-  const weft::parameters<layer> parameters(3);
+  const weft::parameters<layer> parameters({.seed = 3});
   weft::trainer<layer> t(parameters);
   for (const std::size_t length : {200u, 3u, 200u}) {
     const auto x = ramp<Wide>(length);

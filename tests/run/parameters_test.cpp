@@ -102,7 +102,7 @@ static_assert(gives<parameters, "head.weight", Vocab, Embed>);
 BOOST_AUTO_TEST_SUITE(parameter_blocks)
 
 BOOST_AUTO_TEST_CASE(initial_values_have_the_distribution_of_their_initializer) {
-  const weft::parameters<beginnings> p(11);
+  const weft::parameters<beginnings> p({.seed = 11});
   const auto of = [&](std::string_view name) { return statistics(p.find(name).values); };
   check_moments(of("normal"), 1, 4);
   BOOST_TEST(of("normal").most > 1 + 2 * 3);  // tails
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(initial_values_have_the_distribution_of_their_initializer) 
 }
 
 BOOST_AUTO_TEST_CASE(initial_values_depend_only_on_the_seed_and_the_name) {
-  const weft::parameters<beginnings> a(5), b(5), c(6);
+  const weft::parameters<beginnings> a({.seed = 5}), b({.seed = 5}), c({.seed = 6});
   const auto values = [](const auto& p, std::string_view name) {
     const auto v = p.find(name).values;
     return std::vector<float>(v.begin(), v.end());
@@ -126,13 +126,13 @@ BOOST_AUTO_TEST_CASE(initial_values_depend_only_on_the_seed_and_the_name) {
   BOOST_TEST((values(a, "normal") == values(b, "normal")));
   BOOST_TEST((values(a, "normal") != values(c, "normal")));
   BOOST_TEST((values(a, "uniform") != values(c, "uniform")));
-  const weft::parameters<another> d(5);
+  const weft::parameters<another> d({.seed = 5});
   BOOST_TEST((values(a, "normal") == values(d, "normal")), "whatever else the model has");
 }
 
 // The initial values of two parameters are not correlated.
 BOOST_AUTO_TEST_CASE(initial_values_of_different_names_are_uncorrelated) {
-  const weft::parameters<beginnings> p(5);
+  const weft::parameters<beginnings> p({.seed = 5});
   const auto a = p.find("xavier_uniform").values, b = p.find("fan_in").values;
   double product = 0;
   for (std::size_t i = 0; i < a.size(); ++i) product += static_cast<double>(a[i] * b[i]);
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(initial_values_of_different_names_are_uncorrelated) {
 }
 
 BOOST_AUTO_TEST_CASE(parameters_are_accessed_by_name_and_axes) {
-  const parameters p(1);
+  const parameters p({.seed = 1});
   BOOST_TEST(p.count() == 4u);
   BOOST_TEST(p.elements() == 35u + 30u + 35u + 7u);
   const auto table = p.get<"table", Vocab, Embed>();
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_accessed_by_name_and_axes) {
 }
 
 BOOST_AUTO_TEST_CASE(copies_share_parameters_and_initialize_restores_them) {
-  const parameters p(1), same = p;
+  const parameters p({.seed = 1}), same = p;
   const auto begin = p.get<"table", Vocab, Embed>()(6u, 4u);
   same.get<"table", Vocab, Embed>()(6u, 4u) = 9;
   BOOST_TEST((p.get<"table", Vocab, Embed>()(6u, 4u)) == 9);
@@ -172,20 +172,20 @@ BOOST_AUTO_TEST_CASE(parameters_may_be_in_memory_of_the_caller) {
   parameters p(room);
   BOOST_TEST((p.get<"table", Vocab, Embed>()(1u, 1u)) == 0, "taken as it is");
   p.initialize(2);
-  BOOST_TEST((std::ranges::equal(p.floats(), parameters(2).floats())));
+  BOOST_TEST((std::ranges::equal(p.floats(), parameters({.seed = 2}).floats())));
   BOOST_CHECK_THROW(parameters(room.first(parameters::bytes - 1)), weft::error);
   BOOST_CHECK_THROW(parameters(std::span(memory.get() + 8, parameters::bytes)), weft::error);
 }
 
 BOOST_AUTO_TEST_CASE(a_copy_has_a_block_of_its_own) {
-  const parameters p(1), other = p.copy();
+  const parameters p({.seed = 1}), other = p.copy();
   BOOST_TEST((std::ranges::equal(p.floats(), other.floats())));
   other.get<"table", Vocab, Embed>()(6u, 4u) += 1;
   BOOST_TEST((!std::ranges::equal(p.floats(), other.floats())));
 }
 
 BOOST_AUTO_TEST_CASE(models_with_the_same_parameters_share_them) {
-  const weft::parameters<layers<1, 3>> batch(1);
+  const weft::parameters<layers<1, 3>> batch({.seed = 1});
   const weft::parameters<layers<2, 8>> step = batch;
   BOOST_TEST(step.find("second").values.data() == batch.find("second").values.data());
   BOOST_TEST(step.find("first").values.data() == batch.find("first").values.data());

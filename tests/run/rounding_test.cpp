@@ -51,7 +51,7 @@ std::vector<float> everything(const weft::executor& threads) {
     const auto kept = weft::array(view);
     all.insert(all.end(), kept.begin(), kept.end());
   };
-  all_results net(7);
+  all_results net({.seed = 7});
   net.run_on(threads);
   const auto x = values();
   for (const bool frozen : {false, true}) {
@@ -64,8 +64,8 @@ std::vector<float> everything(const weft::executor& threads) {
     keep(r.get<"normalized">());
     keep(r.get<"layer">());
   }
-  weft::trainer<classifier> trainer({}, {.clip_norm = 0.1, .schedule = weft::warmup_cosine{2, 9}},
-                                    7);
+  weft::trainer<classifier> trainer(
+      {}, {.clip_norm = 0.1, .schedule = weft::warmup_cosine{.warmup = 2, .total = 9}, .seed = 7});
   trainer.run_on(threads);
   for (int step = 0; step < 3; ++step)
     all.push_back(trainer.step(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(six_targets)),

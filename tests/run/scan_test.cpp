@@ -30,7 +30,7 @@ std::vector<float> numbers(std::size_t n) {
 
 // The parameters after training steps on sequences of several lengths.
 std::vector<float> trained(const weft::executor& threads) {
-  weft::trainer<recurrent> t(weft::adamw{}, {}, 5);
+  weft::trainer<recurrent> t(weft::adamw{}, {.seed = 5});
   t.run_on(threads);
   for (const std::size_t length : {20u, 0u, 1u, 13u}) {
     const auto x = numbers(16 * length * 24);

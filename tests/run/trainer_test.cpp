@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(trainers)
 
 BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_bits) {
-  weft::trainer<classifier> a({}, {}, 7), b({}, {}, 7), c({}, {}, 8);
+  weft::trainer<classifier> a({}, {.seed = 7}), b({}, {.seed = 7}), c({}, {.seed = 8});
   for (int i = 0; i < 5; ++i) {
     const float loss = step(a);
     BOOST_TEST(loss == step(b));
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_bits) {
 }
 
 BOOST_AUTO_TEST_CASE(a_step_equals_gradients_followed_by_apply) {
-  weft::trainer<classifier> a({}, {}, 7), b({}, {}, 7);
+  weft::trainer<classifier> a({}, {.seed = 7}), b({}, {.seed = 7});
   for (int i = 0; i < 3; ++i) {
     const auto before = values(b.parameters());
     const float loss = gradients(b);
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_step_equals_gradients_followed_by_apply) {
 }
 
 BOOST_AUTO_TEST_CASE(the_loss_matches_the_modules_and_decreases) {
-  weft::trainer<classifier> t({.learning_rate = 0.05}, {}, 7);
+  weft::trainer<classifier> t({.learning_rate = 0.05}, {.seed = 7});
   weft::module<classifier, "loss"> n(t.parameters());
   float last = 1e30f;
   for (int i = 0; i < 5; ++i) {
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(the_loss_matches_the_modules_and_decreases) {
 }
 
 BOOST_AUTO_TEST_CASE(parameters_are_shared_not_copied) {
-  const weft::parameters<classifier> p(3);
+  const weft::parameters<classifier> p({.seed = 3});
   weft::trainer<classifier> t(p);
   const auto before = values(p);
   step(t);
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_shared_not_copied) {
 }
 
 BOOST_AUTO_TEST_CASE(positions_beyond_the_length_of_the_run_have_zero_gradients) {
-  weft::trainer<classifier> t({}, {}, 7);
+  weft::trainer<classifier> t({}, {.seed = 7});
   gradients(t);
   const auto g = t.gradients_of_parameters().get<"places", Pos, Embed>();
   for (std::size_t e = 0; e < 5; ++e) {
@@ -191,8 +191,8 @@ BOOST_AUTO_TEST_CASE(positions_beyond_the_length_of_the_run_have_zero_gradients)
 
 BOOST_AUTO_TEST_CASE(gradients_are_clipped_to_the_maximum_norm) {
   const weft::sgd plain{.learning_rate = 1};
-  weft::trainer<classifier, weft::sgd> t(plain, {.clip_norm = 0.01}, 7), free(plain, {}, 7),
-      wide(plain, {.clip_norm = 100}, 7);
+  weft::trainer<classifier, weft::sgd> t(plain, {.clip_norm = 0.01, .seed = 7}),
+      free(plain, {.seed = 7}), wide(plain, {.clip_norm = 100, .seed = 7});
   const auto begin = values(t.parameters());
   step(t);
   step(free);
@@ -260,14 +260,13 @@ BOOST_AUTO_TEST_CASE(a_batch_of_no_examples_is_an_error_and_changes_nothing) {
 BOOST_AUTO_TEST_CASE(the_schedule_multiplies_the_learning_rate) {
   std::vector<std::int64_t> asked;
   const weft::sgd plain{.learning_rate = 1};
-  weft::trainer<classifier, weft::sgd> t(plain,
-                                         {.schedule =
-                                              [&](std::int64_t s) {
-                                                asked.push_back(s);
-                                                return s == 1 ? 0.0 : 0.5;
-                                              }},
-                                         7);
-  weft::trainer<classifier, weft::sgd> half({.learning_rate = 0.5}, {}, 7);
+  weft::trainer<classifier, weft::sgd> t(plain, {.schedule =
+                                                     [&](std::int64_t s) {
+                                                       asked.push_back(s);
+                                                       return s == 1 ? 0.0 : 0.5;
+                                                     },
+                                                 .seed = 7});
+  weft::trainer<classifier, weft::sgd> half({.learning_rate = 0.5}, {.seed = 7});
   step(t);
   step(half);
   BOOST_TEST((values(t.parameters()) == values(half.parameters())));
@@ -279,8 +278,8 @@ BOOST_AUTO_TEST_CASE(the_schedule_multiplies_the_learning_rate) {
 BOOST_AUTO_TEST_CASE(weight_decay_applies_only_to_the_selected_parameters) {
   const weft::adamw strong{.learning_rate = 0.01, .weight_decay = 10};
   const auto weights = [](std::string_view name) { return name == "head.weight"; };
-  weft::trainer<classifier> t(strong, {.decays = weights}, 7), all(strong, {}, 7),
-      none({.learning_rate = 0.01, .weight_decay = 0}, {}, 7);
+  weft::trainer<classifier> t(strong, {.decays = weights, .seed = 7}), all(strong, {.seed = 7}),
+      none({.learning_rate = 0.01, .weight_decay = 0}, {.seed = 7});
   step(t);
   step(all);
   step(none);
@@ -293,7 +292,7 @@ BOOST_AUTO_TEST_CASE(weight_decay_applies_only_to_the_selected_parameters) {
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_argument_changes_nothing) {
-  weft::trainer<classifier> t({}, {}, 7);
+  weft::trainer<classifier> t({}, {.seed = 7});
   const auto before = values(t.parameters());
   auto wrong = six_targets;
   wrong[0] = 7;

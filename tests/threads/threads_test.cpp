@@ -43,7 +43,7 @@ struct trained {
 };
 template <class Optimizer>
 trained train(const weft::executor& threads) {
-  weft::trainer<writer::model, Optimizer> t({}, {.clip_norm = 0.5}, 3);
+  weft::trainer<writer::model, Optimizer> t({}, {.clip_norm = 0.5, .seed = 3});
   t.run_on(threads);
   trained after;
   for (const std::size_t length : {96u, 50u, 96u}) {
@@ -92,7 +92,7 @@ bits gradients(const weft::kernels::table& kernels, const weft::executor& thread
                const Args&... args) {
   using source = weft::training<Model, "loss">;
   const weft::program& p = weft::lowered<source>::program;
-  const weft::parameters<Model> parameters(1);
+  const weft::parameters<Model> parameters({.seed = 1});
   const auto block = weft::allocate(p.gradient_bytes);
   const auto workspace = weft::allocate(p.workspace_bytes);
   weft::engine e(p, {parameters.addresses(), block.get(), workspace.get()});
@@ -122,7 +122,7 @@ bits gradients_of_writer(const weft::kernels::table& kernels, const weft::execut
 BOOST_AUTO_TEST_SUITE(threads)
 
 BOOST_AUTO_TEST_CASE(results_have_the_same_bits_for_any_number_of_threads) {
-  const weft::parameters<writer::model> parameters(2);
+  const weft::parameters<writer::model> parameters({.seed = 2});
   for (const std::size_t length : {96u, 37u, 1u, 0u}) {
     const writer::texts given(8, length);
     weft::module<writer::model> alone(parameters);
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(modules_on_different_threads_may_share_an_executor) {
     for (int i = 1; i < n; ++i) helpers.emplace_back(f, i);
     f(0);
   });
-  const weft::parameters<writer::model> parameters(2);
+  const weft::parameters<writer::model> parameters({.seed = 2});
   const writer::texts given(8, 96);
   weft::module<writer::model> alone(parameters);
   const bits expected = logits(alone, given);

@@ -41,7 +41,9 @@ void check_linked(const program& linked, std::uint64_t fingerprint, std::string_
 
 // The last parameter of constructors: its default argument is evaluated where the call is written,
 // and a function for one fingerprint is none for another, so that the fingerprint is the caller's.
-struct linked {};
+struct linked {
+  linked() noexcept {}  // no aggregate, as which clang, within a template, takes {.seed = 1}
+};
 template <class Code, std::uint64_t Fingerprint, class Model>
 linked linked_here() {
   check_linked(Code::program, Fingerprint, type_name<Model>());

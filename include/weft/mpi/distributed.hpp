@@ -69,15 +69,15 @@ class distributed {
   static constexpr bool well_formed = detail::is_trainable<Model, Loss>() && batch::exists();
 
  public:
-  // Collective. With the parameters of rank 0, initialised from the seed, for all. Throws
+  // Collective. With new parameters, of rank 0's seed, for all. Throws
   // rank_error where a rank has another model, version of weft, optimizer or options than rank 0,
   // or there are less than 1 or more than 2^20 shards.
   explicit distributed(communicator ranks, Optimizer optimizer = {}, training_options options = {},
-                       std::uint64_t seed = 0, sharding_options sharding = {},
+                       sharding_options sharding = {},
                        detail::linked = detail::linked_here<code, code::program.fingerprint,
                                                             Model>()) requires(well_formed)
-      : distributed(checked{}, std::move(ranks), weft::parameters<Model>(seed), optimizer,
-                    std::move(options), sharding) {}
+      : distributed(checked{}, std::move(ranks), weft::parameters<Model>({.seed = options.seed}),
+                    optimizer, std::move(options), sharding) {}
   // The same with existing parameters, whose memory is shared; all ranks get the values of rank 0.
   distributed(communicator ranks, weft::parameters<Model> shared, Optimizer optimizer = {},
               training_options options = {}, sharding_options sharding = {},
@@ -406,9 +406,9 @@ class distributed {
   WEFT_REJECT_CALL("distributed: no input of the loss has the axis that batches are cut along", \
                    (Batch), (int = 0), (!batch::exists()), __VA_ARGS__)
   WEFT_REJECT_DISTRIBUTED(explicit distributed(communicator ranks, Optimizer optimizer = {},
-                                               training_options options = {}, std::uint64_t = 0,
+                                               training_options options = {},
                                                sharding_options sharding = {})
-                          : distributed(checked{}, std::move(ranks), weft::parameters<Model>(0),
+                          : distributed(checked{}, std::move(ranks), weft::parameters<Model>(),
                                         optimizer, std::move(options), sharding){})
   WEFT_REJECT_DISTRIBUTED(distributed(communicator ranks, weft::parameters<Model> shared,
                                       Optimizer optimizer = {}, training_options options = {},

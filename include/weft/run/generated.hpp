@@ -26,7 +26,10 @@ struct generated_code {
   // The steps for the best SIMD target.
   generated_steps steps() const noexcept { return made ? made() : generated_steps{}; }
 
-  generated_steps (*made)() noexcept = nullptr;  // of the file that weft_add_model makes
+  generated_steps (*made)() noexcept;  // of the file that weft_add_model makes; or null
+
+  // No aggregate, as which clang, within a template, takes {.seed = 1}.
+  constexpr generated_code(generated_steps (*m)() noexcept = nullptr) : made(m) {}
 };
 
 namespace detail {

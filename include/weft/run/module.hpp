@@ -80,15 +80,15 @@ class runnable {
   // Each throws weft::error where another source file has another model of the same name: see
   // lower/fingerprint.hpp.
   //
-  // With new parameters, initialised from the seed. `generated` is weft::generated<Model,
+  // With new parameters: net({.seed = 1}). `generated` is weft::generated<Model,
   // Results...>() of weft/run/generated.hpp; none: the library's kernels run.
-  explicit runnable(std::uint64_t seed = 0, generated_code<source> generated = {},
+  explicit runnable(parameter_options options = {}, generated_code<source> generated = {},
                     linked = linked_here<code, code::program.fingerprint, Model>())
-      : runnable(weft::parameters<Model>(seed), generated) {}
+      : runnable(weft::parameters<Model>(options), generated) {}
   // With generated code, and new parameters from seed 0.
   explicit runnable(generated_code<source> generated,
                     linked = linked_here<code, code::program.fingerprint, Model>())
-      : runnable(0, generated) {}
+      : runnable(parameter_options{}, generated) {}
   // With the parameters of a file, where the file has them in memory if it can: nothing is drawn,
   // and little is copied. weft::module<encoder> net(weft::tensor_file("encoder.safetensors"));
   explicit runnable(const parameter_source& file, generated_code<source> generated = {},
@@ -321,7 +321,7 @@ detail::shared_weights<Model, Unit> sharing(const detail::runnable<Model, Unit>&
 // Declares the constructor that reports arguments of which no module is made.
 #define WEFT_REJECT_MAKING(type)                                               \
   WEFT_REJECT_CALL(                                                            \
-      "module: it is made of a seed, of parameters or a file such as "         \
+      "module: it is made of {.seed = 1}, of parameters or a file such as "    \
       "weft::tensor_file(\"name\"), or "                                       \
       "of weft::sharing(module), each with what may follow it",                \
       (Args...), (class... Args),                                              \
@@ -353,7 +353,7 @@ class module : public detail::runnable<Model, inference<Model, Results...>> {
   using base::base;
   // With new parameters from seed 0. A default constructor is not inherited.
   module(detail::linked here = detail::linked_here<code, code::program.fingerprint, Model>()) :base(
-      0, {}, here) {}
+      parameter_options{}, {}, here) {}
   WEFT_REJECT_COPIES(
       "module: it is not copied; move it, or share its weights: module<Model> other(sharing(net))",
       module)
@@ -373,12 +373,18 @@ requires(detail::ill_formed<Model, inference<Model, Results...>,
                       explicit module(const Args&...){})
 };
 
+// Masks of dropout: those of a trainer with this dropout_seed after `sample` steps.
+struct dropout_sample {
+  std::uint64_t seed = 0;    // the dropout_seed
+  std::uint64_t sample = 0;  // steps
+};
+
 // A module with dropout as in training: runs with different masks are samples of the model's
 // approximate predictive distribution (Gal and Ghahramani 2016, equation 6).
 //
 //   weft::monte_carlo<classifier, "logits"> net(trainer.parameters());
 //   for (std::uint64_t i = 0; i < samples; ++i) {
-//     net.draw_from(seed, i);
+//     net.draw_from({.seed = seed, .sample = i});
 //     add(net(weft::arg<"x">(x)).get<"logits">());
 //   }
 template <model_like Model, fixed_string... Results>
@@ -390,14 +396,12 @@ class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> 
   using base::base;
   // With new parameters from seed 0, as weft::module.
   monte_carlo(detail::linked here = detail::linked_here<code, code::program.fingerprint, Model>())
-      : base(0, {}, here) {}
+      : base(parameter_options{}, {}, here) {}
   WEFT_REJECT_COPIES(
       "monte_carlo: it is not copied; move it, or share its weights: weft::sharing(net)",
       monte_carlo)
-  // Sets the masks of later runs: those of a trainer with dropout_seed `seed` after `sample` steps.
-  void draw_from(std::uint64_t seed, std::uint64_t sample) noexcept {
-    base::draw_from({seed, sample});
-  }
+  // Sets the masks of later runs.
+  void draw_from(dropout_sample masks) noexcept { base::draw_from({masks.seed, masks.sample}); }
 
  private:
   WEFT_REJECT_MAKING(monte_carlo)
@@ -408,7 +412,7 @@ requires(detail::ill_formed<Model, sampling<Model, Results...>,
                             Results...>()) class monte_carlo<Model, Results...>
     : public detail::runnable<Model, sampling<Model, Results...>> {
  public:
-  void draw_from(std::uint64_t, std::uint64_t) noexcept {}
+  void draw_from(dropout_sample) noexcept {}
 
  private:
   WEFT_REJECT_MODELS(Model, (sampling<Model, Results...>), (class... Args),

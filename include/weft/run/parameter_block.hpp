@@ -26,6 +26,10 @@ struct parameter {
 struct parameter_memory {
   std::vector<std::byte*> addresses;  // of each parameter, in the program's order; null: not kept
   std::shared_ptr<void> owner;        // of that memory, if it is not the caller's
+
+  // No aggregate, as which clang, within a template, takes {.seed = 1}.
+  parameter_memory(std::vector<std::byte*> all = {}, std::shared_ptr<void> by = {})
+      : addresses(std::move(all)), owner(std::move(by)) {}
 };
 
 // Reads the parameters of one program from a source that has them.
@@ -70,12 +74,17 @@ parameter_memory read_parameters(const program& tables, parameter_reader& from,
 
 }  // namespace detail
 
+// How new parameters are made.
+struct parameter_options {
+  std::uint64_t seed = 0;  // of their initial values
+};
+
 // The parameters that a program's tables describe. Copies share the memory.
 class parameter_block {
  public:
   // Allocates one block, in which each parameter is aligned to 64 bytes, and initialises it from
   // the seed.
-  parameter_block(const program& tables, std::uint64_t seed);
+  parameter_block(const program& tables, parameter_options options);
   // With the values of a source, in the memory that it gives them. Throws what the source throws.
   parameter_block(const program& tables, const parameter_source& source);
   // Uses the caller's memory with its present values; it must outlive the block. Throws weft::error

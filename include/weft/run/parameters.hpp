@@ -116,7 +116,7 @@ class parameters : public parameter_block {
 
  public:
   // Allocates a block and initialises it from the seed.
-  explicit parameters(std::uint64_t seed = 0) : parameter_block(code::program, seed) {}
+  explicit parameters(parameter_options options = {}) : parameter_block(code::program, options) {}
   // Uses the caller's memory, of `bytes` bytes, with its present values: see parameter_block.
   explicit parameters(std::span<std::byte> bytes) : parameter_block(code::program, bytes) {}
   // With the values of a file, where the file has them in memory if it can:
@@ -162,7 +162,7 @@ class parameters : public parameter_block {
           detail::spelled_t<detail::text_of<detail::describe_lacking<Other, Model>>()>>),
       (model_like Other), (!detail::has_parameters_of<Other, Model>()),
       parameters(const parameters<Other>&)
-      : parameters(0){})
+      : parameters(parameter_options{}){})
   WEFT_REJECT_CALL(
       "parameters: the model has no parameter of this name with these axes",
       (detail::parameters_named<parameters_only<Model>, Name>), (fixed_string Name, class... Axes),

@@ -46,6 +46,8 @@ struct training_options {
   // Whether weight decay applies to the parameter of this name; called when the trainer is created.
   // Empty: it applies to all.
   std::function<bool(std::string_view)> decays{};
+  // The seed of new parameters' initial values; existing ones keep theirs.
+  std::uint64_t seed = 0;
 };
 
 // Minimises a scalar float32 result of a model, "loss" by default, which depends on no state:
@@ -62,14 +64,14 @@ class trainer {
   using code = lowered<source>;
 
  public:
-  // With new parameters, initialised from the seed. `generated` is weft::generated_training<Model,
+  // With new parameters. `generated` is weft::generated_training<Model,
   // Loss>() of weft/run/generated.hpp.
-  explicit trainer(Optimizer optimizer = {}, training_options options = {}, std::uint64_t seed = 0,
+  explicit trainer(Optimizer optimizer = {}, training_options options = {},
                    generated_code<source> generated = {},
                    detail::linked = detail::linked_here<code, code::program.fingerprint,
                                                         Model>()) requires(well_formed)
-      : trainer(checked{}, weft::parameters<Model>(seed), optimizer, std::move(options),
-                generated) {}
+      : trainer(checked{}, weft::parameters<Model>({.seed = options.seed}), optimizer,
+                std::move(options), generated) {}
   // Trains existing parameters, whose memory is shared. Throws weft::error where they are in a
   // file's memory instead of one block, which parameters::copy makes.
   trainer(weft::parameters<Model> shared, Optimizer optimizer = {}, training_options options = {},
@@ -319,8 +321,8 @@ class trainer {
 
   WEFT_REJECT_LOSSES(Model, Loss,
                      explicit trainer(Optimizer optimizer = {}, training_options options = {},
-                                      std::uint64_t = 0, generated_code<source> = {})
-                     : trainer(checked{}, weft::parameters<Model>(0), optimizer, std::move(options),
+                                      generated_code<source> = {})
+                     : trainer(checked{}, weft::parameters<Model>(), optimizer, std::move(options),
                                {}){})
   WEFT_REJECT_LOSSES(Model, Loss,
                      trainer(weft::parameters<Model> shared, Optimizer optimizer = {},
@@ -338,17 +340,16 @@ class trainer {
   WEFT_REJECT_CONST(gradients)
 #undef WEFT_REJECT_CONST
 
-  static void from(Optimizer, training_options = {}, std::uint64_t = 0,
-                   generated_code<source> = {});
+  static void from(Optimizer, training_options = {}, generated_code<source> = {});
   static void from(weft::parameters<Model>, Optimizer = {}, training_options = {},
                    generated_code<source> = {});
   WEFT_REJECT_CALL(
       "trainer: it is made of an optimizer such as weft::adamw{.learning_rate = 1e-3}, then "
-      "training options and a seed; or of parameters, then an optimizer and options",
+      "options such as {.clip_norm = 1, .seed = 2}; or of parameters, then both",
       (Args...), (class... Args),
       (well_formed && !requires(const Args&... args) { from(args...); }),
       explicit trainer(const Args&...)
-      : trainer(checked{}, weft::parameters<Model>(0), Optimizer{}, {}, {}){})
+      : trainer(checked{}, weft::parameters<Model>(), Optimizer{}, {}, {}){})
 };
 
 }  // namespace weft

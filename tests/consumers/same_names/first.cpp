@@ -28,7 +28,7 @@ float model_of_first() {
   return net(weft::arg<"x">(weft::array<float, Pos>())).get<"result">()();
 }
 float axis_of_first() {
-  weft::module<of_axis> net(7);
+  weft::module<of_axis> net({.seed = 7});
   return net(weft::arg<"x">(weft::array<float, Shared>())).get<"result">()();
 }
 float trainer_of_first() {

@@ -33,7 +33,7 @@ float run(application& a, const weft::array<float, Batch, Hidden>& x) {
   weft::save(a.trainer, "training.safetensors");
   weft::explain<model>();
   net.freeze();
-  a.sample.draw_from(1, 2);
+  a.sample.draw_from({.seed = 1, .sample = 2});
   a.trainer.parameters().get<"w", Embed>()(0) = 1;
   for (int i = 0; i < 3; ++i) a.trainer.step(weft::arg<"x">(x));
   const weft::view<const float, weft::shape<Batch>> y =

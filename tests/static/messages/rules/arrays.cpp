@@ -79,13 +79,15 @@ void wrong(weft::module<model>& net, const weft::module<model>& fixed,
   // errors: trainer: it changes, and is const here; take it as weft::trainer<Model>&
   fixed_trainer.step(weft::arg<"x">(data));
   fixed_trainer.gradients(weft::arg<"x">(data));
-  // errors: module: it is made of a seed, of parameters or a file such as
+  // errors: module: it is made of {.seed = 1}, of parameters or a file such as
   // weft::tensor_file("name"), or of weft::sharing(module), each with what may follow it
+  weft::module<model> k(7);
   weft::module<model> e("model.safetensors");
   weft::module<model, "y"> f(model{});
   weft::monte_carlo<model> g(trainer);
   // errors: trainer: it is made of an optimizer such as weft::adamw{.learning_rate = 1e-3}, then
-  // training options and a seed; or of parameters, then an optimizer and options
+  // options such as {.clip_norm = 1, .seed = 2}; or of parameters, then both
+  weft::trainer<model> l(weft::adamw{}, weft::training_options{}, 7);
   weft::trainer<model> h(1e-3);
   weft::trainer<model> i(weft::adamw{}, 1.0);
   weft::trainer<model> j(net);
@@ -99,7 +101,7 @@ void right(weft::module<model>& net, weft::trainer<model>& trainer, std::vector<
   const weft::view<const float, weft::shape<Pos, Embed>> r(v), s = z.view();
   auto moved = std::move(net);
   net = std::move(moved);
-  weft::module<model> second(weft::sharing(net)), third(trainer.parameters()), fourth(7);
-  weft::trainer<model> t(weft::adamw{}, {.clip_norm = 1}, 2), u(net.parameters());
+  weft::module<model> second(weft::sharing(net)), third(trainer.parameters()), fourth({.seed = 7});
+  weft::trainer<model> t(weft::adamw{}, {.clip_norm = 1, .seed = 2}), u(net.parameters());
   second(weft::arg<"x">(x));
 }

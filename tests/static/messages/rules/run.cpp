@@ -101,7 +101,7 @@ void wrong(const weft::parameters<losses>& parameters) {
   // error: trainer: the loss is not float
   weft::trainer<losses, weft::adamw, "whole"> whole(parameters, weft::adamw{}, {.clip_norm = 1});
   // error: trainer: the loss depends on a state, and no gradient goes through one
-  weft::trainer<losses, weft::adamw, "state"> state(weft::adamw{}, {}, 1);
+  weft::trainer<losses, weft::adamw, "state"> state(weft::adamw{}, {.seed = 1});
 }
 
 void wrong(const weft::parameters<model>& shared) {
