@@ -48,8 +48,7 @@ std::shared_ptr<weft::module<Model>> new_generated_module() {
 // run(net) runs a module with its arguments and returns its results.
 template <class Module, class Run>
 contender weft_contender(std::shared_ptr<Module> net, Run run, int threads = 1) {
-  return {timed(threads, [net, run] { run(*net); }),
-          [net, run] { return elements(run(*net).template get<"result">()); }};
+  return {timed(threads, [net, run] { run(*net); }), [net, run] { return elements(run(*net)); }};
 }
 
 }  // namespace bench

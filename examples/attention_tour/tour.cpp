@@ -52,8 +52,7 @@ void softmax_of(report& to, const std::vector<float>& chapter, const std::vector
   for (float& score : scores) score = score > 0 ? std::log(score) : 1.0f;
   const auto lengths = holding<std::int32_t, Lengths...>(valid);
   weft::module<model<Lengths...>> net;
-  const auto weights =
-      net(weft::arg<"scores">(scores), weft::arg<"lengths">(lengths)).template get<"result">();
+  const auto weights = net(weft::arg<"scores">(scores), weft::arg<"lengths">(lengths));
   const axes a{"query", "key"};
   for (std::size_t b = 0; b < Batch::extent; ++b)
     to.numbers("sequence " + std::to_string(b), weights.template at<Batch>(b), a);
@@ -93,7 +92,7 @@ void show_batch_product(report& to) {
   const auto q = ones<Batch, A, B>();
   const auto k = ones<Batch, B, C>();
   weft::module<model> net;
-  const auto product = net(weft::arg<"q">(q), weft::arg<"k">(k)).get<"result">();
+  const auto product = net(weft::arg<"q">(q), weft::arg<"k">(k));
   for (std::size_t b = 0; b < Batch::extent; ++b)
     to.numbers("product " + std::to_string(b), product.at<Batch>(b), {"row", "column"});
 }

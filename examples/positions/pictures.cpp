@@ -85,7 +85,7 @@ bool differ(const weft::grid& a, const weft::grid& b) {
 
 std::vector<figure> drawn_from_formulas() {
   weft::module<sinusoids> sines;
-  const weft::grid p(sines().get<"result">());
+  const weft::grid p(sines());
   std::vector<weft::line> columns;
   for (std::size_t c = 6; c < 10; ++c) {
     weft::line line{"column " + std::to_string(c), {}};
@@ -94,7 +94,7 @@ std::vector<figure> drawn_from_formulas() {
   }
   weft::module<rotary_score> score;
   const std::vector<float> ones(Size::extent, 1.0f);
-  const weft::grid falling(score(weft::arg<"x">(ones)).get<"result">());
+  const weft::grid falling(score(weft::arg<"x">(ones)));
   return {
       {"sinusoid-columns", "Four columns of the sinusoidal encoding of 32 numbers",
        weft::draw_lines(columns, {.across = "position"})},

@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(a_user_defined_encoding_matches_its_formula) {
   const float log_r1[]{0.5f, -1}, log_r2[]{-0.25f, 2};
   std::ranges::copy(log_r1, net.parameters().find("log_r1").values.begin());
   std::ranges::copy(log_r2, net.parameters().find("log_r2").values.begin());
-  const auto found = net().get<"result">();
+  const auto found = net();
   for (int i = 0; i < 3; ++i)
     for (int h = 0; h < 2; ++h)
       for (int j = 0; j < 3; ++j) {

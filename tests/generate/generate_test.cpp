@@ -134,7 +134,7 @@ void check_hidden_keys(std::size_t batch, Query q, Key k, Value v, Sees sees, co
     const auto run = [&](const Key& key, const Value& value) {
       const auto y =
           net(weft::arg<"query">(q), weft::arg<"key">(key), weft::arg<"value">(value), more...);
-      return laws::elements(y.template get<"result">());
+      return laws::elements(y);
     };
     BOOST_TEST(laws::check_that_hidden_has_no_effect(
                    {batch, Model::Query::extent, Model::Key::extent, Model::Heads::extent}, k, v,
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(generated_gathers_refuse_computed_indices_that_lie_outside)
   static_assert(std::any_of(tables.instructions.begin(), tables.instructions.end(), is_gather));
   weft::module<computed_rows> net(weft::generated<computed_rows>());
   const auto run = [&](std::int32_t i) {
-    return net(weft::arg<"i">(std::array{i, 1, 0})).get<"result">()(0u, 19u);
+    return net(weft::arg<"i">(std::array{i, 1, 0}))(0u, 19u);
   };
   const float last = run(2);
   weft::testing::refuses([&] { run(3); },

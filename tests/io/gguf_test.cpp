@@ -120,8 +120,8 @@ BOOST_AUTO_TEST_CASE(a_module_is_made_from_a_file_of_blocks) {
   const auto ignored = weft::load(loaded, path, {.ignore_others = true});
   BOOST_TEST(ignored.size() == 19u);
   const std::vector<float> x(96, 1);
-  const auto y = mapped(weft::arg<"x">(x)).get<"result">();
-  const auto z = loaded(weft::arg<"x">(x)).get<"result">();
+  const auto y = mapped(weft::arg<"x">(x));
+  const auto z = loaded(weft::arg<"x">(x));
   BOOST_TEST((std::equal(y.data(), y.data() + 2, z.data())));
   BOOST_TEST(y(0u) != 0);
 }

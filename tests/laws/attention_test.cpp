@@ -190,8 +190,7 @@ BOOST_AUTO_TEST_CASE(padding_after_the_valid_length_changes_nothing_but_rounding
       const attention_inputs x(padded, first);
       const auto run = [&](const attention_inputs& of) {
         return queries(net(arg<"q">(of.q), arg<"k">(of.k), arg<"v">(of.v),
-                           arg<"lengths">(std::array{static_cast<std::int32_t>(n)}))
-                           .template get<"result">());
+                           arg<"lengths">(std::array{static_cast<std::int32_t>(n)})));
       };
       BOOST_TEST(largest_difference(run(x), run(padded)) <= distance(n, 1));
     }
@@ -204,7 +203,7 @@ BOOST_AUTO_TEST_CASE(a_causal_prefix_does_not_depend_on_what_follows) {
     weft::array<float, Batch, Pos, Embed> x(2, 70);
     fill(x, 1);
     using outputs = weft::array<float, Batch, Pos, Embed>;
-    const outputs all(net(arg<"x">(x)).get<"result">());
+    const outputs all(net(arg<"x">(x)));
     for (const std::size_t n : {1u, 3u, 17u, 69u}) {
       outputs prefix(2, n), other(x.view());
       double most = 0;
@@ -216,8 +215,8 @@ BOOST_AUTO_TEST_CASE(a_causal_prefix_does_not_depend_on_what_follows) {
             most = std::max(most, static_cast<double>(std::abs(all(b, i, e))));
           }
       // The same shape runs the same kernels in the same order.
-      const outputs changed(net(arg<"x">(other)).get<"result">());
-      const outputs shorter(net(arg<"x">(prefix)).get<"result">());
+      const outputs changed(net(arg<"x">(other)));
+      const outputs shorter(net(arg<"x">(prefix)));
       int differ = 0;
       double distant = 0;
       for (std::size_t b = 0; b < 2; ++b)

@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_sequence_in_parts_with_a_cache_matches_the_whole
     for (std::size_t b = 0; b < batch; ++b)
       for (std::size_t p = 0; p < rows; ++p)
         for (std::size_t e = 0; e < Embed::extent; ++e) part(b, p, e) = x(b, done + p, e);
-    const auto y = net(arg<"x">(part)).template get<"result">();
+    const auto y = net(arg<"x">(part));
     for (std::size_t b = 0; b < batch; ++b)
       for (std::size_t p = 0; p < rows; ++p)
         for (std::size_t h = 0; h < Heads::extent; ++h)

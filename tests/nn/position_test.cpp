@@ -231,8 +231,8 @@ BOOST_AUTO_TEST_CASE(naive_encodings_are_the_index_and_the_relative_index) {
   const auto of_share = share(weft::arg<"zeros">(zeros));
   for (std::size_t t = 0; t < 10; ++t)
     for (std::size_t i = 0; i < 5; ++i) {
-      BOOST_TEST(of_index.get<"result">()(t, i) == static_cast<float>(t));
-      BOOST_TEST(of_share.get<"result">()(t, i) == static_cast<float>(t) / 10);
+      BOOST_TEST(of_index(t, i) == static_cast<float>(t));
+      BOOST_TEST(of_share(t, i) == static_cast<float>(t) / 10);
     }
 }
 
@@ -244,8 +244,8 @@ BOOST_AUTO_TEST_CASE(learned_encodings_are_rows_of_the_table_and_nothing_lies_be
   const auto of_six = six(weft::arg<"zeros">(some));
   for (std::size_t t = 0; t < 10; ++t)
     for (std::size_t i = 0; i < 5; ++i) {
-      BOOST_TEST(of_all.get<"result">()(t, i) == all.parameters()[0].values[5 * t + i]);
-      if (t < 6) BOOST_TEST(of_six.get<"result">()(t, i) == six.parameters()[0].values[5 * t + i]);
+      BOOST_TEST(of_all(t, i) == all.parameters()[0].values[5 * t + i]);
+      if (t < 6) BOOST_TEST(of_six(t, i) == six.parameters()[0].values[5 * t + i]);
     }
   weft::testing::refuses([&] { six(weft::arg<"zeros">(zeros)); },
                          "and an index into axis Table is less than 6");
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(learned_encodings_are_rows_of_the_table_and_nothing_lies_be
 BOOST_AUTO_TEST_CASE(slopes_match_alibi) {
   const auto check = [](auto model, const std::vector<double>& exponents) {
     weft::module<decltype(model)> net;
-    const auto got = net().template get<"result">();
+    const auto got = net();
     BOOST_TEST_REQUIRE(got.size() == exponents.size());
     for (std::size_t h = 0; h < exponents.size(); ++h) {
       const double expected = std::exp2(-exponents[h]);

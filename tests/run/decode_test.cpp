@@ -147,9 +147,9 @@ class decoder {
     each(count, [&](auto b, auto p, auto e) { x(b, p, e) = all_.x(b, done_[b] + p, e); });
     const auto y = [&] {
       if constexpr (std::same_as<Net, weft::module<ragged>>)
-        return net_(arg<"x">(x), arg<"count">(count)).template get<"result">();
+        return net_(arg<"x">(x), arg<"count">(count));
       else
-        return net_(arg<"x">(x)).template get<"result">();
+        return net_(arg<"x">(x));
     }();
     int wrong = 0;
     each(count, [&](auto b, auto p, auto e) { wrong += !all_.is(b, done_[b] + p, e, y(b, p, e)); });
@@ -223,9 +223,9 @@ BOOST_AUTO_TEST_CASE(threads_give_the_same_bits_and_steps_allocate_nothing) {
   weft::array<float, Batch, Pos, Embed> x(4, 6);
   for (float& e : x) e = std::sin(static_cast<float>(&e - x.begin()));
   for (int i = 0; i < 5; ++i) {
-    const weft::array<float, Batch, Pos, Embed> a(alone(arg<"x">(x)).get<"result">());
+    const weft::array<float, Batch, Pos, Embed> a(alone(arg<"x">(x)));
     weft::view<const float, weft::shape<Batch, Pos, Embed>> b(nullptr, 4, 6);
-    BOOST_TEST(allocations_in([&] { b = many(arg<"x">(x)).get<"result">(); }) == 0);
+    BOOST_TEST(allocations_in([&] { b = many(arg<"x">(x)); }) == 0);
     const weft::array<float, Batch, Pos, Embed> kept(b);
     BOOST_TEST(std::equal(a.begin(), a.end(), kept.begin(), kept.end()));
   }

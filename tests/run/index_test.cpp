@@ -131,7 +131,7 @@ struct learned {
 
 const floats table{10, 11, 12, 13, 14};
 const auto of_two = [](auto& net, std::int32_t a, std::int32_t b, const auto&... more) {
-  return net(arg<"i">(ints{a, b}), arg<"table">(table), more...).template get<"result">()(1u);
+  return net(arg<"i">(ints{a, b}), arg<"table">(table), more...)(1u);
 };
 
 // Lengths of an axis in everything that takes them.
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(what_a_slice_cuts_off_is_no_index) {
   for (std::size_t r = 0; r < 3; ++r)
     for (std::size_t c = 0; c < 6; ++c) i(r, c) = r == 0 || c < 2 || c == 5 ? -100 : 1;
   const floats table(10);
-  BOOST_TEST(net(arg<"i">(i), arg<"fixed">(table)).get<"result">().size() == 6);
+  BOOST_TEST(net(arg<"i">(i), arg<"fixed">(table)).size() == 6);
   i(2, 3) = 10;
   refuses([&] { net(arg<"i">(i), arg<"fixed">(table)); },
           "argument 'i': element 15 is 10, and an index into axis Fixed is less than 10");
@@ -302,19 +302,19 @@ BOOST_AUTO_TEST_CASE(indices_made_of_positions_are_checked_as_far_as_a_run_uses_
 BOOST_AUTO_TEST_CASE(computed_indices_of_scans_sums_and_writes_are_checked) {
   weft::module<in_a_scan> scan;
   const auto scanned = [&](std::int32_t i) {
-    return scan(arg<"i">(ints{i, 0}), arg<"table">(table)).get<"result">()(0u);
+    return scan(arg<"i">(ints{i, 0}), arg<"table">(table))(0u);
   };
   BOOST_TEST(scanned(1) == 22);
   refuses([&] { scanned(3); }, "a computed index is 6");
   weft::module<summed> sum;
   const auto sums = [&](std::int32_t i) {
-    return sum(arg<"i">(ints{i, 0}), arg<"x">(floats{1, 2})).get<"result">()(4u);
+    return sum(arg<"i">(ints{i, 0}), arg<"x">(floats{1, 2}))(4u);
   };
   BOOST_TEST(sums(2) == 1);
   refuses([&] { sums(3); }, "a computed index is 6, and an index into axis Five is less than 5");
   weft::module<written> write;
   const auto start = [&](std::int32_t i) {
-    return write(arg<"i">(i), arg<"table">(table), arg<"x">(floats{1, 2})).get<"result">()(2u);
+    return write(arg<"i">(i), arg<"table">(table), arg<"x">(floats{1, 2}))(2u);
   };
   BOOST_TEST(start(1) == 1);
   for (const std::int32_t wrong : {2, -1})
@@ -324,8 +324,7 @@ BOOST_AUTO_TEST_CASE(computed_indices_of_scans_sums_and_writes_are_checked) {
                 "is 5");
   weft::module<counted> count;
   const auto rows = [&](std::int32_t i) {
-    return count(arg<"i">(i), arg<"at">(3), arg<"table">(table), arg<"x">(floats{1, 2}))
-        .get<"result">()(4u);
+    return count(arg<"i">(i), arg<"at">(3), arg<"table">(table), arg<"x">(floats{1, 2}))(4u);
   };
   BOOST_TEST(rows(1) == 2);
   for (const std::int32_t wrong : {2, -1}) refuses([&] { rows(wrong); }, "their count is wrong");
@@ -356,7 +355,7 @@ BOOST_AUTO_TEST_CASE(a_length_that_a_slice_cuts_off_is_not_asked_about) {
   weft::module<of_lengths<sliced_lengths>> net;
   const weft::array<float, Batch, Pos> x(2, 5);
   const auto run = [&](std::int32_t a, std::int32_t b) {
-    return net(arg<"x">(x), arg<"both">(ints{a, b})).template get<"result">()(0u, 4u);
+    return net(arg<"x">(x), arg<"both">(ints{a, b}))(0u, 4u);
   };
   BOOST_TEST(run(-1, 5) == 1);
   refuses([&] { run(0, 6); }, "argument 'both': element 1 is 6");

@@ -124,8 +124,7 @@ std::vector<float> run_in_parts(Net& net, const std::vector<float>& x,
   std::vector<float> all;
   std::size_t done = 0;
   for (const std::size_t count : parts) {
-    const auto y =
-        net(arg<"x">(std::span(x).subspan(12 * done, 12 * count))).template get<"result">();
+    const auto y = net(arg<"x">(std::span(x).subspan(12 * done, 12 * count)));
     all.insert(all.end(), y.data(), y.data() + y.size());
     done += count;
   }

@@ -198,19 +198,19 @@ class runnable {
             blocks.packed_as};
   }
 
-  // Runs the model: one weft::arg per input, in any order. Throws weft::error where a length or an
-  // index is wrong, a write to a state has no room, or another thread runs this module, before
-  // anything is computed; and after the run where an index that it has computed was wrong: see
-  // weft::gather. Allocates nothing.
+  // Runs the model: one weft::arg per input, in any order. Returns a read-only view of the model's
+  // result or, where the model gives its results names, a run_results. Throws weft::error
+  // where a length or an index is wrong, a write to a state has no room, or another thread runs
+  // this module, before anything is computed; and after the run where an index that it has computed
+  // was wrong: see weft::gather. Allocates nothing.
   template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() ==
-           detail::argument_fault::none) run_results<Model, source>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::none) auto
   operator()(const Args&... args) {
     const engine::use one(*engine_);
     bind_arguments<source>(*engine_, args...);
     engine_->run();
     engine_->check_run();
-    return run_results<Model, source>(*engine_);
+    return results_of_run<Model, source>(*engine_);
   }
 
   // The parameters; the copy shares their memory.
@@ -291,9 +291,7 @@ class runnable {
   }
 
   WEFT_REJECT_ARGUMENTS(
-      source, run_results<Model, source> operator()(const Args&...) {
-        return run_results<Model, source>(*engine_);
-      })
+      source, auto operator()(const Args&...) { return results_of_run<Model, source>(*engine_); })
   WEFT_REJECT_CALL(
       "state: these results depend on no state of this name, elements and axes",
       (states_of<source>), (fixed_string Name, class T, class... Axes),
@@ -304,8 +302,7 @@ class runnable {
       "write "
       "mutable behind the parameters of a lambda that has it",
       (Model), (class... Args), (true),
-      run_results<Model, source> operator()(const Args&...)
-          const { return run_results<Model, source>(*engine_); })
+      auto operator()(const Args&...) const { return results_of_run<Model, source>(*engine_); })
   WEFT_REJECT_CALL("reset: no state that these results depend on has the axis", (states_of<source>),
                    (class A), (!states_have<A>()), void reset(std::size_t){})
 };
@@ -332,7 +329,7 @@ detail::shared_weights<Model, Unit> sharing(const detail::runnable<Model, Unit>&
 // the nodes that it depends on. A call takes the inputs that these results depend on, by name:
 //
 //   weft::module<encoder> net;
-//   auto y = net(weft::arg<"x">(x)).get<"result">();
+//   auto y = net(weft::arg<"x">(x));
 //
 // Nodes that depend on no argument, parameter or state, such as a table of sinusoidal positions,
 // are computed once, when the module is created: loop-invariant code motion across runs, see
@@ -385,7 +382,7 @@ struct dropout_sample {
 //   weft::monte_carlo<classifier, "logits"> net(trainer.parameters());
 //   for (std::uint64_t i = 0; i < samples; ++i) {
 //     net.draw_from({.seed = seed, .sample = i});
-//     add(net(weft::arg<"x">(x)).get<"logits">());
+//     add(net(weft::arg<"x">(x)));
 //   }
 template <model_like Model, fixed_string... Results>
 class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> {

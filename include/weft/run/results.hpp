@@ -38,14 +38,18 @@ struct no_view {
   operator view<T, S>() const {
     return {nullptr, {}, {}};
   }
+  template <fixed_string Name>
+  no_view get() const {
+    return {};
+  }
 };
 
-// The view type of a model's result. The first outputs of a traced graph are its results, in order.
+// The view type of result I of a model. The first outputs of a traced graph are its results, in
+// order.
 template <fixed_string Name, class X>
 view<const element_t<X>, shape_t<X>> view_type(const named_result<Name, X>&);
-template <model_like Model, fixed_string Name>
-using result_view = decltype(view_type(hana::at_c<find_output(traced_graph<Model>, Name.view())>(
-    std::declval<results_of<Model>>().items)));
+template <model_like Model, int I>
+using result_view = decltype(view_type(hana::at_c<I>(std::declval<results_of<Model>>().items)));
 
 template <class T, class... Axes>
 view<T, shape<Axes...>> view_of(const engine& e, const result_ref& r, view<T, shape<Axes...>>*) {
@@ -57,11 +61,17 @@ view<T, shape<Axes...>> view_of(const engine& e, const result_ref& r, view<T, sh
   }
   return {reinterpret_cast<T*>(e.address(r.at)), lengths, strides};
 }
+// The view of result I of the graph that Unit makes of a model.
+template <model_like Model, class Unit, int I>
+auto view_of_result(const engine& e) {
+  constexpr int in_model = find_output(traced_graph<Model>, Unit::g.name(Unit::g.outputs[I].name));
+  return view_of(e, e.tables().results[I], static_cast<result_view<Model, in_model>*>(nullptr));
+}
 
 }  // namespace detail
 
-// The results of a run, by name. They lie in the module's workspace: the next run overwrites them,
-// and they are valid as long as the module, also if it moves.
+// The results of a run of a model that names them. They lie in the module's workspace: the next run
+// overwrites them, and they are valid as long as the module, also if it moves.
 template <model_like Model, class Unit>
 class run_results {
  public:
@@ -71,14 +81,8 @@ class run_results {
   // A read-only view of the result `Name`, over its axes in the declared order, with this run's
   // lengths and any strides. It must be a result that this module computes.
   template <fixed_string Name>
-  requires(Unit::g.rejected || find_output(Unit::g, Name.view()) >= 0) auto get() const {
-    if constexpr (Unit::g.rejected) {
-      return detail::no_view{};
-    } else {
-      constexpr int i = find_output(Unit::g, Name.view());
-      return detail::view_of(*engine_, engine_->tables().results[i],
-                             static_cast<detail::result_view<Model, Name>*>(nullptr));
-    }
+  requires(find_output(Unit::g, Name.view()) >= 0) auto get() const {
+    return detail::view_of_result<Model, Unit, find_output(Unit::g, Name.view())>(*engine_);
   }
 
  private:
@@ -87,8 +91,28 @@ class run_results {
   WEFT_REJECT_CALL(
       "results: this module does not compute a result of this name",
       (detail::results_of_graph<Unit>), (fixed_string Name),
-      (!Unit::g.rejected && find_output(Unit::g, Name.view()) < 0),
-      detail::no_view get() const { return {}; })
+      (find_output(Unit::g, Name.view()) < 0), detail::no_view get() const { return {}; })
 };
+
+namespace detail {
+
+// Whether a model returns a tensor, and no results with names.
+template <model_like Model>
+constexpr bool has_unnamed_result() {
+  return count_results(traced_graph<Model>) == 1 && find_output(traced_graph<Model>, "result") == 0;
+}
+
+// What a run gives: a view, or results by name.
+template <model_like Model, class Unit>
+auto results_of_run(const engine& e) {
+  if constexpr (Unit::g.rejected)
+    return no_view{};
+  else if constexpr (has_unnamed_result<Model>())
+    return view_of_result<Model, Unit, 0>(e);
+  else
+    return run_results<Model, Unit>(e);
+}
+
+}  // namespace detail
 
 }  // namespace weft

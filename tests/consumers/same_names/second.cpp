@@ -25,11 +25,11 @@ struct model {
 
 float model_of_second() {
   weft::module<model> net;
-  return net(weft::arg<"x">(weft::array<float, Pos>())).get<"result">()();
+  return net(weft::arg<"x">(weft::array<float, Pos>()))();
 }
 float axis_of_second() {
   weft::module<of_axis> net({.seed = 7});
-  return net(weft::arg<"x">(weft::array<float, Shared>())).get<"result">()();
+  return net(weft::arg<"x">(weft::array<float, Shared>()))();
 }
 float trainer_of_second() {
   weft::trainer<trained> trainer({.learning_rate = 1});
@@ -37,5 +37,5 @@ float trainer_of_second() {
 }
 float named_of_second() {
   weft::module<second::model> net;
-  return net(weft::arg<"x">(1.0f)).get<"result">()();
+  return net(weft::arg<"x">(1.0f))();
 }

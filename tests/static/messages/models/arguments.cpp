@@ -18,7 +18,7 @@ float missing(const weft::array<float, Batch, Embed>& x) {
   // error: argument: an input is missing; give each with weft::arg<"name">(x)
   // note: missing_input<
   // note: scale: float [Hidden]
-  const auto y = net(weft::arg<"x">(x)).get<"result">();
+  const auto y = net(weft::arg<"x">(x));
   return y(0, 1);
 }
 
@@ -27,7 +27,7 @@ float of_other_axes(const weft::array<float, Batch, Embed>& x) {
   // error: argument: the axes are not those of the input
   // note: wrong_argument<
   // note: scale: float [Hidden]
-  const auto y = net(weft::arg<"x">(x), weft::arg<"scale">(x)).get<"result">();
+  const auto y = net(weft::arg<"x">(x), weft::arg<"scale">(x));
   return y(0, 1);
 }
 
@@ -37,6 +37,6 @@ float unknown(const weft::array<float, Batch, Embed>& x, const weft::array<float
   // note: scales
   // note: x: float [Batch, Embed]
   // note: scale: float [Hidden]
-  const auto y = net(weft::arg<"x">(x), weft::arg<"scales">(scale)).get<"result">();
+  const auto y = net(weft::arg<"x">(x), weft::arg<"scales">(scale));
   return y(0, 1);
 }

@@ -29,6 +29,6 @@ struct model {
 
 float run(const std::vector<float>& x) {
   weft::module<model> net;
-  const auto y = net(weft::arg<"x">(x)).get<"result">();
+  const auto y = net(weft::arg<"x">(x));
   return y.data()[0];
 }

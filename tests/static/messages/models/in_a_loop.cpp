@@ -27,6 +27,5 @@ struct unused {
 float run(const std::vector<float>& x) {
   weft::module<assigned> first;
   weft::module<unused> second;
-  return first(weft::arg<"x">(x)).get<"result">().data()[0] +
-         second(weft::arg<"x">(x)).get<"result">().data()[0];
+  return first(weft::arg<"x">(x)).data()[0] + second(weft::arg<"x">(x)).data()[0];
 }

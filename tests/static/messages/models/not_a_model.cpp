@@ -87,7 +87,7 @@ void run() {
   weft::module<built> g;
 
   weft::module<counter> h;
-  h().get<"result">();
+  h();
   weft::module<condition> i;
-  i(weft::arg<"x">(1.0f)).get<"result">();
+  i(weft::arg<"x">(1.0f));
 }

@@ -49,6 +49,6 @@ struct recurrence {
 float run(const std::vector<std::int32_t>& tokens, const std::vector<float>& x) {
   weft::module<attention> net;
   weft::module<recurrence> other;
-  const auto y = net(weft::arg<"tokens">(tokens)).get<"result">();
-  return y.data()[0] + other(weft::arg<"x">(x)).get<"result">().data()[0];
+  const auto y = net(weft::arg<"tokens">(tokens));
+  return y.data()[0] + other(weft::arg<"x">(x)).data()[0];
 }

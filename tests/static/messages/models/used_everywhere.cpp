@@ -24,7 +24,7 @@ static_assert(weft::training_cost<model>.flops < 1e9);
 struct application {
   weft::module<model, "loss"> part{weft::generated<model, "loss">()};
   weft::monte_carlo<model> sample;
-  weft::trainer<model> trainer{weft::adamw{}, {}, 1, weft::generated_training<model>()};
+  weft::trainer<model> trainer{weft::adamw{}, {.seed = 1}, weft::generated_training<model>()};
 };
 
 float run(application& a, const weft::array<float, Batch, Hidden>& x) {

@@ -45,7 +45,6 @@ float run(const std::vector<float>& x) {
   weft::module<within_functions> first;
   weft::module<along_an_axis> second;
   weft::module<with_a_name> third;
-  return first(weft::arg<"x">(x)).get<"result">().data()[0] +
-         second(weft::arg<"x">(x)).get<"result">().data()[0] +
-         third(weft::arg<"x">(x)).get<"result">().data()[0];
+  return first(weft::arg<"x">(x)).data()[0] + second(weft::arg<"x">(x)).data()[0] +
+         third(weft::arg<"x">(x)).data()[0];
 }
