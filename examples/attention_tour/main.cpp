@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   attention_tour::add_options(app, s);
   return examples::run_program(app, argc, argv, [&] {
     attention_tour::check(s);
-    attention_tour::run(std::cout).write(s.out);
+    attention_tour::run(std::cout).save(s.out);
     std::cout << "\npage: " << s.out << "\n";
   });
 }

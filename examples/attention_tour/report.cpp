@@ -43,17 +43,17 @@ void report::numbers(std::string_view name, const weft::grid& x, const axes& a) 
     out_ << "\n";
   }
   page_.paragraph(std::string(name) + ":")
-      .table(x, labels(a.across, x.columns()), labels(a.down, x.rows()));
+      .table(x, {.columns = labels(a.across, x.columns()), .rows = labels(a.down, x.rows())});
 }
 
 void report::heat_map(std::string_view name, const weft::grid& x, const axes& a, std::size_t cell) {
-  picture(name, weft::draw_heat_map(x, {.cell = cell,
-                                        .down = a.down,
-                                        .across = a.across,
-                                        .rows = weft::indices(x.rows()),
-                                        .columns = weft::indices(x.columns()),
-                                        .colour_bar = true,
-                                        .scale = 2}));
+  picture(name, weft::heat_map(x, {.cell = cell,
+                                   .down = a.down,
+                                   .across = a.across,
+                                   .rows = weft::indices(x.rows()),
+                                   .columns = weft::indices(x.columns()),
+                                   .colour_bar = true,
+                                   .scale = 2}));
 }
 
 void report::picture(std::string_view name, const weft::picture& p) {

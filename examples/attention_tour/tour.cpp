@@ -177,7 +177,7 @@ void show_regression(report& to) {
   to.numbers("estimates", weft::grid(each_unit, 1, each_unit.size()), {"", "x ="});
   to.picture(
       "Estimates and the curve without noise",
-      weft::draw_lines({truth, estimate}, {.down = "y", .across = "x", .step = 0.1, .scale = 2}));
+      weft::line_chart({truth, estimate}, {.down = "y", .across = "x", .step = 0.1, .scale = 2}));
   to.heat_map("Weights", seen.get<"weights">(), {"estimate", "known point"}, 6);
 }
 

@@ -40,14 +40,14 @@ std::string write(const weft::parameters<net>& parameters, const settings& s) {
 // and key across.
 void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t> text,
           const std::filesystem::path& folder) {
-  weft::draw_heat_map(parameters.get<"positions.weight", Pos, Embed>(),
-                      {.palette = weft::colours::diverging,
-                       .down = "position",
-                       .across = "dimension",
-                       .rows = weft::indices(Pos::extent),
-                       .columns = weft::indices(Embed::extent),
-                       .colour_bar = true})
-      .write((folder / "char_lm-positions.png").string());
+  weft::heat_map(parameters.get<"positions.weight", Pos, Embed>(),
+                 {.palette = weft::colours::diverging,
+                  .down = "position",
+                  .across = "dimension",
+                  .rows = weft::indices(Pos::extent),
+                  .columns = weft::indices(Embed::extent),
+                  .colour_bar = true})
+      .save((folder / "char_lm-positions.png").string());
   weft::module<net, "weights"> model(parameters);
   windows<net> w(1, 64);
   w.set(0, text, 0);
@@ -56,13 +56,13 @@ void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t>
     read += w.in(0, p) == '\n' ? "↵" : std::string(1, static_cast<char>(w.in(0, p)));
   const auto labels = weft::characters(read);
   const auto weights = model(weft::arg<"tokens">(w.in)).get<"weights">();
-  weft::draw_heat_map(weights.at<Batch>(0).at<Heads>(0), {.cell = 16,
-                                                          .down = "query",
-                                                          .across = "key",
-                                                          .rows = labels,
-                                                          .columns = labels,
-                                                          .colour_bar = true})
-      .write((folder / "char_lm-attention.png").string());
+  weft::heat_map(weights.at<Batch>(0).at<Heads>(0), {.cell = 16,
+                                                     .down = "query",
+                                                     .across = "key",
+                                                     .rows = labels,
+                                                     .columns = labels,
+                                                     .colour_bar = true})
+      .save((folder / "char_lm-attention.png").string());
 }
 
 // Which windows of a batch this process has, whether it is the one that reports, and whether all go

@@ -59,13 +59,13 @@ std::size_t examine(translator& net, std::span<const date> days, random_engine& 
 void draw(translator& net, const std::string& text, const std::filesystem::path& file) {
   const std::string translation = translate(net, {&text, 1}).front();
   const auto weights = run(net, batch(std::span(&text, 1))).get<"weights">();
-  weft::draw_heat_map(weights.at<Batch>(0), {.cell = 16,
-                                             .down = "date",
-                                             .across = "text",
-                                             .rows = weft::characters(translation),
-                                             .columns = weft::characters(text),
-                                             .colour_bar = true})
-      .write(file.string());
+  weft::heat_map(weights.at<Batch>(0), {.cell = 16,
+                                        .down = "date",
+                                        .across = "text",
+                                        .rows = weft::characters(translation),
+                                        .columns = weft::characters(text),
+                                        .colour_bar = true})
+      .save(file.string());
 }
 
 void run(const settings& s) {

@@ -143,7 +143,7 @@ void print(const confusion& seen) {
 }
 
 void draw(const weft::picture& picture, const std::filesystem::path& file) {
-  picture.write(file.string());
+  picture.save(file.string());
   std::printf("picture: %s\n", file.c_str());
 }
 
@@ -170,7 +170,7 @@ void draw_attention(const weft::parameters<model<>>& parameters, std::span<const
         cells[(r + 9) * width + 9 * b + c] = given[r / 2 * 4 + c / 2] / most;
       }
   }
-  draw(weft::draw_heat_map(weft::grid(cells, 17, width), {.cell = 8}), file);
+  draw(weft::heat_map(weft::grid(cells, 17, width), {.cell = 8}), file);
 }
 
 // The cosines of the learned positions.
@@ -189,10 +189,10 @@ void draw_positions(const weft::parameters<model<>>& parameters,
     for (std::size_t b = 0; b < 16; ++b)
       cells[(a / 4 * 5 + b / 4) * 19 + a % 4 * 5 + b % 4] =
           dot(a, b) / std::sqrt(dot(a, a) * dot(b, b));
-  draw(weft::draw_heat_map(weft::grid(cells, 19, 19), {.palette = weft::colours::diverging,
-                                                       .cell = 14,
-                                                       .title = "cosines of the learned positions",
-                                                       .colour_bar = true}),
+  draw(weft::heat_map(weft::grid(cells, 19, 19), {.palette = weft::colours::diverging,
+                                                  .cell = 14,
+                                                  .title = "cosines of the learned positions",
+                                                  .colour_bar = true}),
        file);
 }
 
@@ -220,7 +220,7 @@ void run(const settings& s) {
                  std::span(data.held_out).first(std::min<std::size_t>(10, data.held_out.size())),
                  folder / "digits-attention.png");
   draw_positions(trainer.parameters(), folder / "digits-positions.png");
-  draw(weft::draw_lines({{"with positions", with.losses}, {"without", without.losses}},
+  draw(weft::line_chart({{"with positions", with.losses}, {"without", without.losses}},
                         {.title = "training loss", .down = "nats", .across = "epoch", .first = 1}),
        folder / "digits-loss.png");
   const auto percent = [&](const outcome& o) {

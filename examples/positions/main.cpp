@@ -46,7 +46,7 @@ void run(const arguments& a) {
   std::fputs(t.text().c_str(), stdout);
   write(folder / "positions.tsv", t.tsv());
   const auto page = (folder / "positions.html").string();
-  write_page(s, found, a.out).write(page);
+  write_page(s, found, a.out).save(page);
   std::printf("page: %s\n", page.c_str());
 }
 

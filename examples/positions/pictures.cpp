@@ -33,13 +33,13 @@ struct rotary_score {
 
 weft::picture heat_map(const weft::grid& numbers, std::string across, std::size_t cell,
                        weft::colours palette = weft::colours::diverging) {
-  return weft::draw_heat_map(numbers, {.palette = palette,
-                                       .cell = cell,
-                                       .down = "position",
-                                       .across = std::move(across),
-                                       .rows = weft::indices(numbers.rows()),
-                                       .columns = weft::indices(numbers.columns()),
-                                       .colour_bar = true});
+  return weft::heat_map(numbers, {.palette = palette,
+                                  .cell = cell,
+                                  .down = "position",
+                                  .across = std::move(across),
+                                  .rows = weft::indices(numbers.rows()),
+                                  .columns = weft::indices(numbers.columns()),
+                                  .colour_bar = true});
 }
 
 // The bits of 0, 1, 2, ..., the lowest first, like the fastest sinusoid.
@@ -97,14 +97,14 @@ std::vector<figure> drawn_from_formulas() {
   const weft::grid falling(score(weft::arg<"x">(ones)));
   return {
       {"sinusoid-columns", "Four columns of the sinusoidal encoding of 32 numbers",
-       weft::draw_lines(columns, {.across = "position"})},
+       weft::line_chart(columns, {.across = "position"})},
       {"sinusoids", "All of its columns: the farther to the right, the slower they turn",
        heat_map(p, "column", 6)},
       {"binary", "Binary numbers: the farther to the right, the slower bits change",
        heat_map(binary(), "bit", 6, weft::colours::sequential)},
       {"rotary-score",
        "The score of a query and a key that are ones of 128 numbers, turned by rotary embedding",
-       weft::draw_lines({{"", falling.numbers()}}, {.down = "mean product", .across = "distance"})},
+       weft::line_chart({{"", falling.numbers()}}, {.down = "mean product", .across = "distance"})},
   };
 }
 

@@ -100,13 +100,14 @@ weft::page write_page(const settings& s, const outcomes& found, const std::strin
       std::to_string(s.steps) + " steps of training for each task.");
   for (const task& k : s.tasks)
     page.paragraph(k.name + ": " + k.description + (k.nats ? "; nats." : "; share right."));
-  page.table(t.scores, t.scored, t.encodings).table(t.costs, t.counted, t.encodings);
+  page.table(t.scores, {.columns = t.scored, .rows = t.encodings})
+      .table(t.costs, {.columns = t.counted, .rows = t.encodings});
 
   const auto show = [&](const std::string& heading, const std::vector<figure>& figures) {
     if (figures.empty()) return;
     page.heading(heading);
     for (const figure& f : figures) {
-      f.shown.write((std::filesystem::path(folder) / (f.name + ".png")).string());
+      f.shown.save((std::filesystem::path(folder) / (f.name + ".png")).string());
       page.figure(f.shown, f.caption);
     }
   };

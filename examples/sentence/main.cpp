@@ -63,10 +63,10 @@ void draw_cosines(const std::vector<std::string>& texts,
     for (const auto& b : all) cosines.push_back(static_cast<float>(cosine(a, b)));
   struct Row : weft::axis<weft::up_to<1'000'000>> {};
   struct Column : weft::axis<weft::up_to<1'000'000>> {};
-  weft::draw_heat_map(
+  weft::heat_map(
       weft::view<const float, weft::shape<Row, Column>>(cosines.data(), all.size(), all.size()),
       {.cell = 24, .rows = texts, .columns = texts, .colour_bar = true})
-      .write(file);
+      .save(file);
   std::printf("picture: %s\n", file.c_str());
 }
 

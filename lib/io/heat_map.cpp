@@ -73,7 +73,7 @@ void draw_colour_bar(canvas& on, const palette& colour, place corner, double hei
   }
 }
 
-void check(const grid& numbers, const heat_map& options) {
+void check(const grid& numbers, const heat_map_options& options) {
   if (options.cell == 0 || options.scale == 0)
     throw error("heat map: cells of " + std::to_string(options.cell) + " units of " +
                 std::to_string(options.scale) + " pixels");
@@ -88,7 +88,7 @@ void check(const grid& numbers, const heat_map& options) {
 
 }  // namespace
 
-picture draw_heat_map(const grid& numbers, const heat_map& options) {
+picture heat_map(const grid& numbers, const heat_map_options& options) {
   check(numbers, options);
   const palette colour(numbers.numbers(), options.palette);
   std::vector<rgb> colours;

@@ -47,7 +47,7 @@ struct range {
 
 class plot {
  public:
-  plot(const std::vector<line>& lines, const line_chart& options)
+  plot(const std::vector<line>& lines, const line_chart_options& options)
       : lines_(lines),
         options_(options),
         width_(static_cast<double>(options.width)),
@@ -127,13 +127,13 @@ class plot {
   }
 
   const std::vector<line>& lines_;
-  const line_chart& options_;
+  const line_chart_options& options_;
   double width_, height_;
   range across_, down_;
   canvas on_;
 };
 
-void check(const line_chart& options) {
+void check(const line_chart_options& options) {
   if (options.width == 0 || options.height == 0 || options.scale == 0 || !(options.step > 0))
     throw error("line chart: " + std::to_string(options.width) + " × " +
                 std::to_string(options.height) + " units of " + std::to_string(options.scale) +
@@ -142,7 +142,7 @@ void check(const line_chart& options) {
 
 }  // namespace
 
-picture draw_lines(const std::vector<line>& lines, const line_chart& options) {
+picture line_chart(const std::vector<line>& lines, const line_chart_options& options) {
   check(options);
   return plot(lines, options).draw();
 }

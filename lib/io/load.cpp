@@ -290,11 +290,11 @@ std::unique_ptr<parameter_reader> tensor_file::open(const program& tables) const
 
 void save(const parameter_block& parameters, const std::filesystem::path& file,
           const save_options& options) {
-  write_tensors(file, to_store({{parameters, {}}}, options), options.metadata);
+  save_tensors(to_store({{parameters, {}}}, options), file, options.metadata);
 }
 
 std::vector<std::byte> saved(const parameter_block& parameters, const save_options& options) {
-  return written_tensors(to_store({{parameters, {}}}, options), options.metadata);
+  return saved_tensors(to_store({{parameters, {}}}, options), options.metadata);
 }
 
 namespace {
@@ -338,7 +338,7 @@ void save(const state_block& states, const std::filesystem::path& file) {
     with_type_of(
         s, [&]<class T>(T) { tensors.back().values = std::span<const T>(elements_of<T>(s)); });
   }
-  write_tensors(file, tensors);
+  save_tensors(tensors, file);
 }
 
 void load(const state_block& states, const tensor_file& file) {
@@ -391,7 +391,7 @@ void detail::save(const training_state& state, const std::filesystem::path& path
         {optimizer_key, state.optimizer_name}})
     if (!metadata.emplace(key, value).second)
       throw error(path.string() + ": the metadata '" + key + "' are the trainer's");
-  write_tensors(path, to_store(blocks_of(state), {}), metadata);
+  save_tensors(to_store(blocks_of(state), {}), path, metadata);
 }
 
 }  // namespace weft

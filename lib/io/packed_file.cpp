@@ -146,7 +146,7 @@ void save(const packed_weights& weights, const std::filesystem::path& file) {
                        std::span<const float>(p.values),
                        stored_type::float32});
   }
-  write_tensors(file, tensors,
+  save_tensors(tensors, file,
                 {{packing_key, text_of(detail::packing_of(*weights.tables))},
                  {precision_key, detail::name_of(weights.as)},
                  {layout_key, text_of(kernels::layout_of_packed())}});

@@ -101,8 +101,8 @@ page& page::listing(std::string_view code) {
   return *this;
 }
 
-page& page::table(const grid& numbers, const std::vector<std::string>& columns,
-                  const std::vector<std::string>& rows) {
+page& page::table(const grid& numbers, const table_headings& headings) {
+  const auto& [columns, rows] = headings;
   check("columns", columns.size(), numbers.columns());
   check("rows", rows.size(), numbers.rows());
   const bool whole = std::all_of(numbers.numbers().begin(), numbers.numbers().end(),
@@ -141,7 +141,7 @@ std::string page::html() const {
          body_ + "</body>\n</html>\n";
 }
 
-void page::write(const std::string& file) const {
+void page::save(const std::string& file) const {
   write_file(file, html());
 }
 

@@ -4,7 +4,7 @@
 
 namespace weft {
 
-void picture::write(const std::string& file) const {
+void picture::save(const std::string& file) const {
   write_file(file, png);
 }
 

@@ -142,8 +142,8 @@ void write_all(const std::string& name, const std::vector<tensor_to_store>& tens
 
 }  // namespace
 
-void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
-                   const std::map<std::string, std::string, std::less<>>& metadata) {
+void save_tensors(const std::vector<tensor_to_store>& tensors, const std::filesystem::path& path,
+                  const std::map<std::string, std::string, std::less<>>& metadata) {
   std::optional<detail::new_file> file;  // made once the header is known to be valid
   write_all(path.string(), tensors, metadata, [&](std::span<const std::byte> bytes) {
     if (!file) file.emplace(path);
@@ -152,7 +152,7 @@ void write_tensors(const std::filesystem::path& path, const std::vector<tensor_t
   file->commit();
 }
 
-std::vector<std::byte> written_tensors(
+std::vector<std::byte> saved_tensors(
     const std::vector<tensor_to_store>& tensors,
     const std::map<std::string, std::string, std::less<>>& metadata) {
   std::vector<std::byte> content;

@@ -25,7 +25,7 @@ state state_block::find(std::string_view name) const {
   throw error("states: the module has none with the name '" + std::string(name) + "'");
 }
 
-void state_block::copy(const state_block& from) const {
+void state_block::assign(const state_block& from) const {
   std::vector<state> sources;
   for (std::size_t i = 0; i < count(); ++i) {
     const state to = (*this)[i];

@@ -39,7 +39,7 @@ std::vector<double> heights(const pixels& p, const std::array<int, 3>& hue) {
 BOOST_AUTO_TEST_SUITE(line_charts)
 
 BOOST_AUTO_TEST_CASE(a_line_passes_through_its_values) {
-  const pixels p(draw_lines({{"", {0, 1, 2, 3, 4}}}, {.width = 200, .height = 100, .scale = 4}));
+  const pixels p(line_chart({{"", {0, 1, 2, 3, 4}}}, {.width = 200, .height = 100, .scale = 4}));
   const auto y = heights(p, first_hue);
   BOOST_TEST_REQUIRE(y.size() > 700u);  // across the whole width
   const double slope = (y.back() - y.front()) / static_cast<double>(y.size());
@@ -51,11 +51,11 @@ BOOST_AUTO_TEST_CASE(a_line_passes_through_its_values) {
 
 BOOST_AUTO_TEST_CASE(lines_differ_in_colour_and_the_legend_has_their_names) {
   std::vector<line> lines{{"", {1, 2}}, {"", {2, 1, 3}}};
-  const pixels bare(draw_lines(lines));
+  const pixels bare(line_chart(lines));
   BOOST_TEST(!heights(bare, first_hue).empty());
   BOOST_TEST(!heights(bare, second_hue).empty());
   lines[1].name = "second";
-  const pixels named(draw_lines(lines));
+  const pixels named(line_chart(lines));
   BOOST_TEST(named.width > bare.width + 30);
   // The line in the legend is 24 units long, in the colour of the line that it names.
   BOOST_TEST(heights(named, second_hue).size() >= heights(bare, second_hue).size() + 20);
@@ -64,24 +64,24 @@ BOOST_AUTO_TEST_CASE(lines_differ_in_colour_and_the_legend_has_their_names) {
 BOOST_AUTO_TEST_CASE(more_lines_than_colours_still_differ) {
   std::vector<line> lines(7, {"", {nan}});
   lines[0].values = {1, 1};
-  const std::string whole = draw_lines(lines).png;
+  const std::string whole = line_chart(lines).png;
   std::swap(lines[0], lines[6]);
-  BOOST_TEST(draw_lines(lines).png != whole);
+  BOOST_TEST(line_chart(lines).png != whole);
 }
 
 BOOST_AUTO_TEST_CASE(values_that_are_not_finite_are_gaps_and_an_isolated_value_is_a_dot) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const line_chart options{.width = 400, .scale = 4};
+  const line_chart_options options{.width = 400, .scale = 4};
   const std::size_t whole =
-      heights(pixels(draw_lines({{"", {1, 1, 1, 1, 1}}}, options)), first_hue).size();
+      heights(pixels(line_chart({{"", {1, 1, 1, 1, 1}}}, options)), first_hue).size();
   for (const double missing : {nan, infinity, -infinity}) {
     const std::size_t broken =
-        heights(pixels(draw_lines({{"", {1, 1, missing, 1, 1}}}, options)), first_hue).size();
+        heights(pixels(line_chart({{"", {1, 1, missing, 1, 1}}}, options)), first_hue).size();
     BOOST_TEST(whole > 1500u);
     BOOST_TEST(broken > whole / 2 - 10);
     BOOST_TEST(broken < whole / 2 + 10);
     const std::size_t dots =
-        heights(pixels(draw_lines({{"", {1, missing, 1, missing, 1}}}, options)), first_hue).size();
+        heights(pixels(line_chart({{"", {1, missing, 1, missing, 1}}}, options)), first_hue).size();
     BOOST_TEST(dots >= 3 * 10u);  // each 4 units across, less at the edges
     BOOST_TEST(dots <= 3 * 16u);
   }
@@ -90,17 +90,17 @@ BOOST_AUTO_TEST_CASE(values_that_are_not_finite_are_gaps_and_an_isolated_value_i
 BOOST_AUTO_TEST_CASE(a_single_value_and_equal_values_are_drawn) {
   for (const double x : {0.0, -2.5, 1e9})
     for (const std::vector<double>& values : {std::vector{x}, std::vector{x, x, x}})
-      BOOST_TEST(!heights(pixels(draw_lines({{"", values}}, {.scale = 4})), first_hue).empty());
+      BOOST_TEST(!heights(pixels(line_chart({{"", values}}, {.scale = 4})), first_hue).empty());
 }
 
 BOOST_AUTO_TEST_CASE(charts_without_values_and_invalid_sizes_are_errors) {
-  BOOST_CHECK_THROW(draw_lines({}), error);
-  BOOST_CHECK_THROW(draw_lines({{"a", {}}, {"b", {nan}}}), error);
-  BOOST_CHECK_THROW(draw_lines({{"a", {1}}}, {.step = 0}), error);
-  BOOST_CHECK_THROW(draw_lines({{"a", {1}}}, {.width = 0}), error);
-  BOOST_CHECK_THROW(draw_lines({{"a", {1}}}, {.height = 0}), error);
-  BOOST_CHECK_THROW(draw_lines({{"a", {1}}}, {.scale = 0}), error);
-  BOOST_CHECK_THROW(draw_lines({{"a", {1}}}, {.width = 40000}), error);
+  BOOST_CHECK_THROW(line_chart({}), error);
+  BOOST_CHECK_THROW(line_chart({{"a", {}}, {"b", {nan}}}), error);
+  BOOST_CHECK_THROW(line_chart({{"a", {1}}}, {.step = 0}), error);
+  BOOST_CHECK_THROW(line_chart({{"a", {1}}}, {.width = 0}), error);
+  BOOST_CHECK_THROW(line_chart({{"a", {1}}}, {.height = 0}), error);
+  BOOST_CHECK_THROW(line_chart({{"a", {1}}}, {.scale = 0}), error);
+  BOOST_CHECK_THROW(line_chart({{"a", {1}}}, {.width = 40000}), error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -117,8 +117,9 @@ BOOST_AUTO_TEST_CASE(an_extent_in_the_file_may_merge_several_axes) {
   const temporary path("weft_load_test");
   const auto weight = numbers(36, 1), bias = numbers(6, 2), out = numbers(6, 3);
   const std::vector<float> out_bias{4};
-  weft::write_tensors(path, {of("query.weight", {6, 6}, weight), of("query.bias", {6}, bias),
-                             of("out.weight", {1, 6}, out), of("out.bias", {1}, out_bias)});
+  weft::save_tensors({of("query.weight", {6, 6}, weight), of("query.bias", {6}, bias),
+                      of("out.weight", {1, 6}, out), of("out.bias", {1}, out_bias)},
+                     path);
   const weft::parameters<model> p;
   weft::load(p, tensor_file(path));
   BOOST_TEST((std::ranges::equal(p.find("query.weight").values, weight)));
@@ -131,11 +132,11 @@ BOOST_AUTO_TEST_CASE(every_missing_different_or_unknown_tensor_is_listed) {
   const temporary path("weft_load_test");
   const auto weight = numbers(36, 1);
   const std::vector<std::int32_t> whole(6);
-  weft::write_tensors(
-      path, {of("query.weight", {4, 9}, weight),
-             {"query.bias", {6}, std::span<const std::int32_t>(whole), stored_type::int32},
-             of("out.weight", {6, 1}, numbers(6, 1)),
-             of("extra", {6, 6}, weight)});
+  weft::save_tensors({of("query.weight", {4, 9}, weight),
+                      {"query.bias", {6}, std::span<const std::int32_t>(whole), stored_type::int32},
+                      of("out.weight", {6, 1}, numbers(6, 1)),
+                      of("extra", {6, 6}, weight)},
+                     path);
   weft::module<model> net({.seed = 1});
   const weft::parameters<model> before({.seed = 1});
   const std::string told = thrown_by([&] { weft::load(net, path); });
@@ -216,7 +217,7 @@ BOOST_AUTO_TEST_CASE(a_message_has_at_most_ten_lines) {
     tensors.push_back(of("x" + std::to_string(i) + std::string(1000, 'x'), {6}, six));
   for (const char* one : {"1", "3", "5"})  // every other layer
     tensors.push_back(of(std::string("layer.") + one + ".first.bias", {2, 3}, six));
-  weft::write_tensors(path, tensors);
+  weft::save_tensors(tensors, path);
   weft::module<stack<12>, "y"> net;
   const std::string told = thrown_by([&] { weft::load(net, path); });
   BOOST_TEST(std::count(told.begin(), told.end(), '\n') <= 9, told);
@@ -239,9 +240,10 @@ BOOST_AUTO_TEST_CASE(names_may_differ_and_other_tensors_may_be_ignored) {
   const temporary path("weft_load_test");
   const auto weight = numbers(36, 1), bias = numbers(6, 2), out = numbers(6, 3);
   const std::vector<float> out_bias{4};
-  weft::write_tensors(path, {of("m.query.weight", {6, 6}, weight), of("m.query.bias", {6}, bias),
-                             of("m.out.weight", {6}, out), of("m.out.bias", {1}, out_bias),
-                             of("buffer", {2, 3}, bias), of("query.bias", {6}, out)});
+  weft::save_tensors({of("m.query.weight", {6, 6}, weight), of("m.query.bias", {6}, bias),
+                      of("m.out.weight", {6}, out), of("m.out.bias", {1}, out_bias),
+                      of("buffer", {2, 3}, bias), of("query.bias", {6}, out)},
+                     path);
   const auto within = [](const std::string& name) { return "m." + name; };
   weft::module<model> net;
   BOOST_CHECK_THROW(weft::load(net, path, {.name_in_file = within}), weft::error);

@@ -70,8 +70,8 @@ BOOST_AUTO_TEST_CASE(invalid_utf8_and_control_characters_are_replaced) {
 
 BOOST_AUTO_TEST_CASE(a_table_has_its_values_and_headings_in_order) {
   const auto each = boost::test_tools::per_element();
-  const tree t =
-      parse(page("").table(grid({0.5, 1, -2.00004, 1e9}, 2, 2), {"a<", "b"}, {"x", "y"}));
+  const tree t = parse(page("").table(grid({0.5, 1, -2.00004, 1e9}, 2, 2),
+                                      {.columns = {"a<", "b"}, .rows = {"x", "y"}}));
   BOOST_TEST(cells(t.get_child("body.table.thead.tr")) == (words{"td:", "th:a<", "th:b"}), each);
   words rows;
   for (const auto& [tag, row] : t.get_child("body.table.tbody"))
@@ -105,8 +105,7 @@ BOOST_AUTO_TEST_CASE(a_figure_embeds_its_picture) {
 }
 
 BOOST_AUTO_TEST_CASE(a_page_needs_no_other_file) {
-  const std::string html =
-      page("title").figure(draw_heat_map(grid({1, 2}, 1, 2)), "a picture").html();
+  const std::string html = page("title").figure(heat_map(grid({1, 2}, 1, 2)), "a picture").html();
   BOOST_TEST(html.starts_with("<!DOCTYPE html>\n"));
   for (const char* const reference : {"http", "href", "url(", "@import", "<script", "<link"})
     BOOST_TEST(html.find(reference) == html.npos, reference);
@@ -114,9 +113,9 @@ BOOST_AUTO_TEST_CASE(a_page_needs_no_other_file) {
 
 BOOST_AUTO_TEST_CASE(wrong_headings_and_unwritable_paths_are_errors) {
   page p("");
-  BOOST_CHECK_THROW(p.table(grid({1, 2}, 1, 2), {"one"}), error);
-  BOOST_CHECK_THROW(p.table(grid({1, 2}, 1, 2), {}, {"one", "two"}), error);
-  BOOST_CHECK_THROW(p.write("/no/such/folder/x.html"), error);
+  BOOST_CHECK_THROW(p.table(grid({1, 2}, 1, 2), {.columns = {"one"}}), error);
+  BOOST_CHECK_THROW(p.table(grid({1, 2}, 1, 2), {.rows = {"one", "two"}}), error);
+  BOOST_CHECK_THROW(p.save("/no/such/folder/x.html"), error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -41,17 +41,16 @@ void write_example(const std::filesystem::path& path) {
   static constexpr flags mask;
   const std::vector<float> x{1, -2.5f, 3};
   const std::vector<std::int32_t> i{-7, 1 << 30};
-  weft::write_tensors(path,
-                      {{"mask", {3}, std::span<const bool>(mask.at), stored_type::boolean},
-                       {"whole", {1, 2}, std::span<const std::int32_t>(i), stored_type::int32},
-                       {"wide", {2}, std::span<const std::int32_t>(i), stored_type::int64},
-                       {"double", {3}, std::span<const float>(x), stored_type::float64},
-                       {"single", {3, 1}, std::span<const float>(x), stored_type::float32},
-                       {"half", {3}, std::span<const float>(x), stored_type::float16},
-                       {"brain", {3}, std::span<const float>(x), stored_type::bfloat16},
-                       {"number", {}, std::span<const float>(x).first(1), stored_type::float32},
-                       {"nothing", {4, 0}, std::span<const float>(), stored_type::float32}},
-                      {{"made by", "a \"test\""}});
+  weft::save_tensors({{"mask", {3}, std::span<const bool>(mask.at), stored_type::boolean},
+                      {"whole", {1, 2}, std::span<const std::int32_t>(i), stored_type::int32},
+                      {"wide", {2}, std::span<const std::int32_t>(i), stored_type::int64},
+                      {"double", {3}, std::span<const float>(x), stored_type::float64},
+                      {"single", {3, 1}, std::span<const float>(x), stored_type::float32},
+                      {"half", {3}, std::span<const float>(x), stored_type::float16},
+                      {"brain", {3}, std::span<const float>(x), stored_type::bfloat16},
+                      {"number", {}, std::span<const float>(x).first(1), stored_type::float32},
+                      {"nothing", {4, 0}, std::span<const float>(), stored_type::float32}},
+                     path, {{"made by", "a \"test\""}});
 }
 
 std::vector<std::byte> content(const std::filesystem::path& path) {
@@ -272,7 +271,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_written_to_while_it_is_read_is_refused) {
   refuses([&] { rewritten["double"].values<double>(); }, "was written to");
 
   const tensor_file replaced(path);
-  weft::write_tensors(path, {});  // renames a new file to that path
+  weft::save_tensors({}, path);  // renames a new file to that path
   BOOST_TEST(replaced["double"].values<double>().size() == 3u);
   BOOST_TEST(tensor_file(path).tensors().empty());
 }
@@ -399,10 +398,10 @@ BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_file) {
         tensors{{"__metadata__", {1}, one, stored_type::float32}},
         tensors{{"a\xff", {1}, one, stored_type::float32}},
         tensors{{"a", {1}, one, stored_type::float32}, {"a", {1}, one, stored_type::float32}}}) {
-    BOOST_CHECK_THROW(weft::write_tensors(path, wrong), weft::error);
+    BOOST_CHECK_THROW(weft::save_tensors(wrong, path), weft::error);
     BOOST_TEST((content(path) == before));
   }
-  refuses([&] { weft::write_tensors("/there/is/no/such/folder/x", {}); }, "cannot be written");
+  refuses([&] { weft::save_tensors({}, "/there/is/no/such/folder/x"); }, "cannot be written");
 }
 
 BOOST_AUTO_TEST_CASE(metadata_that_is_null_is_none) {

@@ -35,9 +35,10 @@ struct folder {
 void save(const fs::path& file, int number) {
   const std::vector<float> x(200000, static_cast<float>(number));
   const std::span<const float> all(x);
-  weft::write_tensors(file, {{"a", {200000}, all, weft::stored_type::float32},
-                             {"b", {100000}, all.first(100000), weft::stored_type::float64},
-                             {"c", {3}, all.first(3), weft::stored_type::bfloat16}});
+  weft::save_tensors({{"a", {200000}, all, weft::stored_type::float32},
+                      {"b", {100000}, all.first(100000), weft::stored_type::float64},
+                      {"c", {3}, all.first(3), weft::stored_type::bfloat16}},
+                     file);
 }
 
 // Returns the number of the save that wrote a file, or -1 if it is not of one complete save.

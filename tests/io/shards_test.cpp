@@ -50,7 +50,7 @@ class folder {
       values.push_back(std::vector<float>(3, static_cast<float>(name[0])));
     for (std::size_t i = 0; i < names.size(); ++i)
       all.push_back({names[i], {3}, std::span<const float>(values[i]), weft::stored_type::float32});
-    weft::write_tensors(path() / file, all);
+    weft::save_tensors(all, path() / file);
   }
 
   temporary path_{"weft_shards_test"};

@@ -71,14 +71,14 @@ BOOST_AUTO_TEST_CASE(a_conversation_goes_on_in_two_ways_and_with_other_bounds) {
   prompt first({.seed = 1}), second(first.parameters());
   step single(first.parameters());
   run(first, 4, 1);
-  second.states().copy(first.states());
-  single.states().copy(first.states());
+  second.states().assign(first.states());
+  single.states().assign(first.states());
   const auto one = run(first, 1, -2);
   BOOST_TEST((run(second, 1, 3) != one));
   BOOST_TEST((run(single, 1, -2) == one));
 
   weft::module<decoder<4, 13>> longer(first.parameters());
-  refuses([&] { longer.states().copy(first.states()); }, "has other elements or extents");
+  refuses([&] { longer.states().assign(first.states()); }, "has other elements or extents");
 }
 
 BOOST_AUTO_TEST_CASE(saved_states_are_loaded) {

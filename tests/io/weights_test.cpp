@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_parameter_may_be_joined_of_several_tensors) {
     if (name == "up.bias") return {"a", "b"};
     return {};
   };
-  weft::write_tensors(path, all);
+  weft::save_tensors(all, path);
   for (int frozen = 0; frozen < 2; ++frozen) {
     net made{weights(path, {.joined_in_file = joined})}, loaded({.seed = 3});
     weft::load(loaded, path, {.joined_in_file = joined});
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(a_parameter_may_be_joined_of_several_tensors) {
   BOOST_TEST((run(packed) == run(saved)));
 
   const auto told = [&] {
-    weft::write_tensors(path, all);
+    weft::save_tensors(all, path);
     return thrown_by([&] { net(weights(path, {.joined_in_file = joined})); });
   };
   all[2].shape = {5, 13};
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(names_are_mapped_and_wrong_files_are_refused_as_in_load) {
                    i % 2 == 0 ? stored_type::float32 : stored_type::float64});
   const std::vector<float> more(3);
   all.push_back({"other", {3}, std::span<const float>(more), stored_type::float32});
-  weft::write_tensors(path, all);
+  weft::save_tensors(all, path);
   const auto in_file = [](const std::string& name) { return "model." + name; };
   net renamed{weights(path, {.name_in_file = in_file, .ignore_others = true})};
   BOOST_TEST((run(renamed) == run(saved)));
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(names_are_mapped_and_wrong_files_are_refused_as_in_load) {
   const std::string missing = thrown_by([&] { net{tensor_file(path)}; });
   says(missing, "4 missing");
   all[0].shape = {all[0].shape.back(), all[0].shape.front()};
-  weft::write_tensors(path, all);
+  weft::save_tensors(all, path);
   const std::string different =
       thrown_by([&] { net(weights(path, {.name_in_file = in_file, .ignore_others = true})); });
   says(different, "1 different");

@@ -201,9 +201,9 @@ BOOST_AUTO_TEST_CASE(any_parts_give_the_mean_over_all_examples) {
   for (int r = 0; r < ranks.rank(); ++r) begin += sizes[static_cast<std::size_t>(r)];
   const batch whole = examples(0, {0, all});
   const batch own = examples(0, {begin, begin + sizes[static_cast<std::size_t>(ranks.rank())]});
-  const float loss = t.gradients(arg<"tokens">(own.tokens), arg<"targets">(own.targets));
+  const float loss = t.compute_gradients(arg<"tokens">(own.tokens), arg<"targets">(own.targets));
   const float wanted =
-      expected.gradients(arg<"tokens">(whole.tokens), arg<"targets">(whole.targets));
+      expected.compute_gradients(arg<"tokens">(whole.tokens), arg<"targets">(whole.targets));
   // Each loss is a mean of some dozen sums of 500 exponentials.
   BOOST_TEST(std::abs(loss - wanted) < 1e-5f * wanted);
   t.apply();
@@ -220,12 +220,12 @@ BOOST_AUTO_TEST_CASE(ranks_have_sequences_of_other_lengths) {
   const auto size = [](int rank) { return static_cast<std::size_t>(1 + rank % 2); };
   const auto length = [](int rank) { return static_cast<std::size_t>(1 + rank % 6); };
   const batch own = examples(ranks.rank(), {0, size(ranks.rank())}, length(ranks.rank()));
-  const float loss = t.gradients(arg<"tokens">(own.tokens), arg<"targets">(own.targets));
+  const float loss = t.compute_gradients(arg<"tokens">(own.tokens), arg<"targets">(own.targets));
   double sum = 0, count = 0;
   for (int r = 0; r < ranks.size(); ++r) {
     const batch b = examples(r, {0, size(r)}, length(r));
-    sum += static_cast<double>(size(r)) *
-           static_cast<double>(each.gradients(arg<"tokens">(b.tokens), arg<"targets">(b.targets)));
+    sum += static_cast<double>(size(r)) * static_cast<double>(each.compute_gradients(
+                                              arg<"tokens">(b.tokens), arg<"targets">(b.targets)));
     count += static_cast<double>(size(r));
   }
   BOOST_TEST(std::abs(static_cast<double>(loss) - sum / count) < 1e-5 * sum / count);

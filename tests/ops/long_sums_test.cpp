@@ -165,8 +165,8 @@ BOOST_AUTO_TEST_CASE(gradients_lose_no_more_than_the_terms_of_one_chain) {
   for (float& v : one) v = 1;
   weft::trainer<gradients> t;
   weft::kernels::on_every_target([&](const weft::kernels::table&) {
-    t.gradients(arg<"a">(x.a), arg<"i">(x.i), arg<"one">(one));
-    const auto g = t.gradients_of_parameters();
+    t.compute_gradients(arg<"a">(x.a), arg<"i">(x.i), arg<"one">(one));
+    const auto g = t.gradients();
     const std::size_t chain = weft::kernels::longest_chain(terms);
     for (const auto* name : {"w", "wide", "bias"})
       for (const float v : g.find(name).values)

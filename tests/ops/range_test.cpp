@@ -42,8 +42,8 @@ void check(const std::string& name, double absolute, double relative) {
   const auto x = t.parameters().find("x").values;
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = number(i);
   on_every_target([&](const weft::kernels::table&) {
-    t.gradients();
-    const auto slope = t.gradients_of_parameters().find("x").values;
+    t.compute_gradients();
+    const auto slope = t.gradients().find("x").values;
     weft::module<function<F>, "y"> net(t.parameters());
     const auto y = net().template get<"y">();
     std::size_t wrong = 0, first = 0;
@@ -177,8 +177,8 @@ void check_normalisations(float offset, float scale) {
     g.data()[i] = static_cast<float>(i * 7 % 5) - 1.5f;
   }
   on_every_target([&](const weft::kernels::table&) {
-    t.gradients(arg<"g">(g));
-    const auto slope = t.gradients_of_parameters().find("x").values;
+    t.compute_gradients(arg<"g">(g));
+    const auto slope = t.gradients().find("x").values;
     weft::module<normalized, "y", "rms", "layer"> net(t.parameters());
     const auto r = net();
     const auto y = r.get<"y">(), rms = r.get<"rms">(), layer = r.get<"layer">();
@@ -239,11 +239,11 @@ BOOST_AUTO_TEST_CASE(a_row_of_nan_or_of_huge_numbers_changes_no_bit_of_the_other
     g.data()[i] = static_cast<float>(i * 7 % 5) - 1.5f;
   }
   const auto others = [&] {
-    t.gradients(arg<"g">(g));
+    t.compute_gradients(arg<"g">(g));
     weft::module<normalized, "y", "rms"> net(t.parameters());
     const auto r = net();
     const auto y = r.get<"y">(), rms = r.get<"rms">();
-    const auto slope = t.gradients_of_parameters().find("x").values;
+    const auto slope = t.gradients().find("x").values;
     std::vector<float> all;
     for (std::size_t row : {0u, 1u, 3u, 4u})
       for (std::size_t i = 0; i < 100; ++i)

@@ -105,17 +105,17 @@ BOOST_AUTO_TEST_CASE(attention_dropout_gives_the_same_bits_on_any_number_of_thre
   weft::module<attentive> net(alone.parameters());
   samples.draw_from({.seed = 3, .sample = 3});
   const float sample = samples(arg<"x">(x)).get<"loss">()();
-  BOOST_TEST(sample == alone.gradients(arg<"x">(x)));
+  BOOST_TEST(sample == alone.compute_gradients(arg<"x">(x)));
   BOOST_TEST(sample != net(arg<"x">(x)).get<"loss">()());
 }
 
 BOOST_AUTO_TEST_CASE(each_step_and_each_seed_has_its_own_dropout_mask) {
   trainer a({}, {.seed = 7}), b({}, {.dropout_seed = 1, .seed = 7});
-  const float first = a.gradients(arg<"x">(given));
-  BOOST_TEST(a.gradients(arg<"x">(given)) == first);
-  BOOST_TEST(b.gradients(arg<"x">(given)) != first);
+  const float first = a.compute_gradients(arg<"x">(given));
+  BOOST_TEST(a.compute_gradients(arg<"x">(given)) == first);
+  BOOST_TEST(b.compute_gradients(arg<"x">(given)) != first);
   a.resume_at(1);
-  BOOST_TEST(a.gradients(arg<"x">(given)) != first);
+  BOOST_TEST(a.compute_gradients(arg<"x">(given)) != first);
 }
 
 // The optimizer has no state: parameters and the number of steps are the whole training state.
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_module_drops_nothing_and_monte_carlo_samples_are_reproduc
   BOOST_TEST((first != y(samples)));
   // The masks are those of the training step.
   samples.draw_from({.seed = 9});
-  BOOST_TEST(samples(arg<"x">(given)).get<"loss">()() == t.gradients(arg<"x">(given)));
+  BOOST_TEST(samples(arg<"x">(given)).get<"loss">()() == t.compute_gradients(arg<"x">(given)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

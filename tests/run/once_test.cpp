@@ -226,18 +226,17 @@ BOOST_AUTO_TEST_CASE(steps_of_changing_lengths_match_those_of_a_new_trainer) {
   for (const std::size_t length : {200u, 3u, 200u}) {
     const auto x = ramp<Wide>(length);
     weft::trainer<layer> fresh(parameters);
-    BOOST_TEST(t.gradients(arg<"x">(x)) == fresh.gradients(arg<"x">(x)));
-    BOOST_TEST(std::ranges::equal(t.gradients_of_parameters().floats(),
-                                  fresh.gradients_of_parameters().floats()));
+    BOOST_TEST(t.compute_gradients(arg<"x">(x)) == fresh.compute_gradients(arg<"x">(x)));
+    BOOST_TEST(std::ranges::equal(t.gradients().floats(), fresh.gradients().floats()));
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_caller_may_overwrite_an_invariant_gradient) {
   weft::trainer<linear_loss> t;
-  const auto g = t.gradients_of_parameters();
+  const auto g = t.gradients();
   for (const std::size_t length : {200u, 2u, 200u}) {
     const weft::array<float, Pos> x(length);
-    t.gradients(arg<"x">(x));
+    t.compute_gradients(arg<"x">(x));
     for (std::size_t i = 0; i < 200; ++i) {
       const double expected = i < length ? std::sin(static_cast<double>(i)) : 0;
       BOOST_TEST(std::abs(static_cast<double>(g.floats()[i]) - expected) <= 0x1p-22);

@@ -22,8 +22,8 @@ float step(Trainer& t) {
 }
 template <class Trainer>
 float gradients(Trainer& t) {
-  return t.gradients(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(six_targets)),
-                     arg<"scale">(five_scales));
+  return t.compute_gradients(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(six_targets)),
+                             arg<"scale">(five_scales));
 }
 template <class Parameters>
 std::vector<float> values(const Parameters& p) {
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_shared_not_copied) {
 BOOST_AUTO_TEST_CASE(positions_beyond_the_length_of_the_run_have_zero_gradients) {
   weft::trainer<classifier> t({}, {.seed = 7});
   gradients(t);
-  const auto g = t.gradients_of_parameters().get<"places", Pos, Embed>();
+  const auto g = t.gradients().get<"places", Pos, Embed>();
   for (std::size_t e = 0; e < 5; ++e) {
     BOOST_TEST(g(2u, e) != 0);
     for (std::size_t p = 3; p < 6; ++p) BOOST_TEST(g(p, e) == 0);
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(gradients_are_clipped_to_the_maximum_norm) {
   step(t);
   step(free);
   step(wide);
-  const auto g = values(t.gradients_of_parameters());
+  const auto g = values(t.gradients());
   BOOST_TEST(std::abs(t.gradient_norm() - norm(g)) < 1e-6 * norm(g));
   BOOST_TEST_REQUIRE(t.gradient_norm() > 0.1);
   BOOST_TEST(t.gradient_norm() == free.gradient_norm(), "told before it is clipped");
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(with_a_clip_norm_gradients_that_are_not_finite_change_nothi
       BOOST_TEST(t.steps() == 0);
       BOOST_TEST(!std::isfinite(t.gradient_norm()));
       for (std::size_t s = 0; s < weft::adamw::states; ++s)
-        for (const float x : t.state_of_optimizer(s).floats()) BOOST_TEST(x == 0);
+        for (const float x : t.optimizer_state(s).floats()) BOOST_TEST(x == 0);
       t.step(arg<"g">(std::vector<float>(37, 1)));
       BOOST_TEST(t.steps() == 1);
       BOOST_TEST(p[0] != before[0]);
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(a_batch_of_no_examples_is_an_error_and_changes_nothing) {
   };
   BOOST_CHECK_EXCEPTION(t.step(arg<"x">(weft::array<float, Examples, Elements>(0))), weft::error,
                         says_so);
-  BOOST_CHECK_EXCEPTION(t.gradients(arg<"x">(weft::array<float, Examples, Elements>(0))),
+  BOOST_CHECK_EXCEPTION(t.compute_gradients(arg<"x">(weft::array<float, Examples, Elements>(0))),
                         weft::error, says_so);
   BOOST_TEST(std::ranges::equal(p, before));
   BOOST_TEST(t.steps() == 0);

@@ -21,7 +21,7 @@ enum class colours {
 // Options of a heat map: only the squares unless more is asked for. Texts are UTF-8; invalid bytes
 // and control characters are drawn as U+FFFD. Without any fonts installed, Cairo's built-in one is
 // used, which has ASCII only. A unit is `scale` pixels.
-struct heat_map {
+struct heat_map_options {
   colours palette = colours::sequential;  // how values map to colours
   std::size_t cell = 4;                   // side of a square, in units
   std::string title = {};                 // above the squares
@@ -38,6 +38,6 @@ struct heat_map {
 
 // Draws a grid with row 0 on top; NaN is grey. Throws weft::error where a side of the picture would
 // be 0 or above 32767 pixels, or the number of labels is neither 0 nor that of the rows or columns.
-picture draw_heat_map(const grid& numbers, const heat_map& options = {});
+picture heat_map(const grid& numbers, const heat_map_options& options = {});
 
 }  // namespace weft

@@ -15,8 +15,8 @@ struct line {
   std::vector<double> values;  // of the indices first, first + step, ...
 };
 
-// Options of a line chart. Texts are as in heat_map; a unit is `scale` pixels.
-struct line_chart {
+// Options of a line chart. Texts are as in heat_map_options; a unit is `scale` pixels.
+struct line_chart_options {
   std::string title = {};    // above the plotting area
   std::string down = {};     // title of the values, at the left
   std::string across = {};   // title of the index, below
@@ -30,6 +30,6 @@ struct line_chart {
 // Draws lines, which may differ in length. A finite value between two gaps is a dot. Throws
 // weft::error where no line has a finite value, a side of the picture would be 0 or above 32767
 // pixels, or `step` is not above 0.
-picture draw_lines(const std::vector<line>& lines, const line_chart& options = {});
+picture line_chart(const std::vector<line>& lines, const line_chart_options& options = {});
 
 }  // namespace weft

@@ -145,8 +145,7 @@ void save(const training_state& state, const std::filesystem::path& file,
 template <model_like Model, class Optimizer, fixed_string Loss>
 training_state state_of(const trainer<Model, Optimizer, Loss>& t) {
   training_state all{t.parameters(), {}, std::string(type_name<Optimizer>()), t.steps()};
-  for (std::size_t s = 0; s < Optimizer::states; ++s)
-    all.optimizer.push_back(t.state_of_optimizer(s));
+  for (std::size_t s = 0; s < Optimizer::states; ++s) all.optimizer.push_back(t.optimizer_state(s));
   return all;
 }
 

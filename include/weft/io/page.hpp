@@ -12,6 +12,12 @@
 
 namespace weft {
 
+// The headings of a table.
+struct table_headings {
+  std::vector<std::string> columns = {};  // one for each column, or none
+  std::vector<std::string> rows = {};     // one for each row, or none
+};
+
 // A page of elements from top to bottom in the order in which they are added; figures are beside
 // each other where there is room. Texts are UTF-8 and are escaped; invalid bytes, and control
 // characters except tabs and newlines, become U+FFFD. `language` is a BCP 47 tag. The functions
@@ -27,17 +33,16 @@ class page {
   page& paragraph(std::string_view text);
   // Preformatted source code.
   page& listing(std::string_view code);
-  // A table of values: as integers if all are, otherwise with four decimals. `columns` and `rows`
-  // are headings, one for each or none; throws weft::error for another number of them.
-  page& table(const grid& numbers, const std::vector<std::string>& columns = {},
-              const std::vector<std::string>& rows = {});
+  // A table of values: as integers if all are, otherwise with four decimals. Throws weft::error for
+  // another number of headings than there are columns or rows.
+  page& table(const grid& numbers, const table_headings& headings = {});
   // A picture, embedded in the file, with a caption.
   page& figure(const picture& shown, std::string_view caption);
 
   // The whole document.
   std::string html() const;
-  // Writes html() to a file. Throws weft::error where it cannot be written.
-  void write(const std::string& file) const;
+  // Saves html() as a file. Throws weft::error where it cannot be written.
+  void save(const std::string& file) const;
 
  private:
   std::string title_, language_, body_;

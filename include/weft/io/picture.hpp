@@ -15,8 +15,8 @@ struct picture {
   std::size_t height = 0;  // pixels
   std::size_t scale = 1;   // pixels per unit
 
-  // Writes the PNG file. Throws weft::error where it cannot be written.
-  void write(const std::string& file) const;
+  // Saves it as a PNG file. Throws weft::error where it cannot be written.
+  void save(const std::string& file) const;
 };
 
 }  // namespace weft

@@ -17,7 +17,7 @@
 
 namespace weft {
 
-// A tensor to write; it refers to its values, row-major, which must live until then. Floats are
+// A tensor to save; it refers to its values, row-major, which must live until then. Floats are
 // stored in any floating-point type, rounded to nearest, ties to even; bool as BOOL; int32 as I32
 // or I64; bfloat16 as BF16; bytes as U8, aligned to 64 bytes in the file if they are a multiple of
 // that.
@@ -31,15 +31,15 @@ struct tensor_to_store {
   stored_type type;  // in the file
 };
 
-// Writes a file. It replaces an older one atomically when it is complete and on the disk; where
+// Saves a file. It replaces an older one atomically when it is complete and on the disk; where
 // anything goes wrong, the older one stays. While it is written it is NAME.NUMBER.partial in the
 // same folder; one that a killed process has left is removed when NAME is written next. Throws
 // weft::error where it cannot be written, two names are equal, a shape does not match the number of
 // values, or the values cannot be stored as the type.
-void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
-                   const std::map<std::string, std::string, std::less<>>& metadata = {});
+void save_tensors(const std::vector<tensor_to_store>& tensors, const std::filesystem::path& path,
+                  const std::map<std::string, std::string, std::less<>>& metadata = {});
 // The content of such a file, for systems without files, and to send. Throws weft::error as above.
-std::vector<std::byte> written_tensors(
+std::vector<std::byte> saved_tensors(
     const std::vector<tensor_to_store>& tensors,
     const std::map<std::string, std::string, std::less<>>& metadata = {});
 

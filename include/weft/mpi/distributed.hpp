@@ -114,7 +114,7 @@ class distributed {
   // The loss and its gradients, without updating the parameters.
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
-           detail::argument_fault::none) float gradients(const Args&... args) {
+           detail::argument_fault::none) float compute_gradients(const Args&... args) {
     const engine::use one(*trainer_.engine_);
     return compute(args...);
   }
@@ -365,8 +365,7 @@ class distributed {
 
   std::vector<weft::parameters<Model>> states() const {
     std::vector<weft::parameters<Model>> all;
-    for (std::size_t s = 0; s < Optimizer::states; ++s)
-      all.push_back(trainer_.state_of_optimizer(s));
+    for (std::size_t s = 0; s < Optimizer::states; ++s) all.push_back(trainer_.optimizer_state(s));
     return all;
   }
   detail::training_state training_state(const std::vector<weft::parameters<Model>>& states) const {
@@ -419,7 +418,7 @@ class distributed {
   WEFT_REJECT_ARGUMENTS(
       source, float step(const Args&...) { return 0; })
   WEFT_REJECT_ARGUMENTS(
-      source, float gradients(const Args&...) { return 0; })
+      source, float compute_gradients(const Args&...) { return 0; })
 };
 
 // Prints how gradients are exchanged: the ranks and shards, and a line for each bucket of

@@ -34,7 +34,7 @@ class state_block {
   // Sets each state to that of another module with the same name, elements and extents, as to go on
   // from one conversation in two ways, or from a prompt in a module for single steps. Throws
   // weft::error where the other one lacks a state, before anything is changed.
-  void copy(const state_block& from) const;
+  void assign(const state_block& from) const;
 
  private:
   const program* tables_;

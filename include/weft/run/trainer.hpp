@@ -114,7 +114,7 @@ class trainer {
   // Arguments and errors are those of step().
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
-           detail::argument_fault::none) float gradients(const Args&... args) {
+           detail::argument_fault::none) float compute_gradients(const Args&... args) {
     const engine::use one(*engine_);
     return compute(args...);
   }
@@ -137,14 +137,14 @@ class trainer {
 
   // The parameters; the copy shares their memory.
   weft::parameters<Model> parameters() const { return parameters_; }
-  // The gradients of the last gradients() or step(), in the layout of the parameters; they refer to
-  // the trainer's memory.
-  weft::parameters<Model> gradients_of_parameters() const {
+  // The gradients of the last compute_gradients() or step(), in the layout of the parameters; they
+  // refer to the trainer's memory.
+  weft::parameters<Model> gradients() const {
     return weft::parameters<Model>(std::span(gradients_.get(), parameters_.bytes));
   }
   // State s of the optimizer, s < Optimizer::states, in the layout of the parameters; it refers to
   // the trainer's memory.
-  weft::parameters<Model> state_of_optimizer(std::size_t s) const {
+  weft::parameters<Model> optimizer_state(std::size_t s) const {
     return weft::parameters<Model>(std::span(state_[s].get(), parameters_.bytes));
   }
 
@@ -331,13 +331,13 @@ class trainer {
   WEFT_REJECT_ARGUMENTS(
       source, float step(const Args&...) { return 0; })
   WEFT_REJECT_ARGUMENTS(
-      source, float gradients(const Args&...) { return 0; })
+      source, float compute_gradients(const Args&...) { return 0; })
 #define WEFT_REJECT_CONST(function)                                                        \
   WEFT_REJECT_CALL(                                                                        \
       "trainer: it changes, and is const here; take it as weft::trainer<Model>&", (Model), \
       (class... Args), (true), float function(const Args&...) const { return 0; })
   WEFT_REJECT_CONST(step)
-  WEFT_REJECT_CONST(gradients)
+  WEFT_REJECT_CONST(compute_gradients)
 #undef WEFT_REJECT_CONST
 
   static void from(Optimizer, training_options = {}, generated_code<source> = {});

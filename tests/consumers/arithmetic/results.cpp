@@ -58,7 +58,7 @@ extern "C" void print_results() {
     x.data()[i] = static_cast<float>(i * i % 101) * 0.03125f - 1;  // exact, whatever the flags
   weft::trainer<encoder> trainer({.learning_rate = 0.01}, {.clip_norm = 0.5});
   for (int step = 0; step < 3; ++step) trainer.step(weft::arg<"x">(x));
-  const auto r = trainer.gradients(weft::arg<"x">(x));
+  const auto r = trainer.compute_gradients(weft::arg<"x">(x));
   std::printf("loss %.9g, norm %.17g\n", static_cast<double>(r), trainer.gradient_norm());
   weft::module<encoder, "y"> net(trainer.parameters());
   print("y", net(weft::arg<"x">(x)).get<"y">());

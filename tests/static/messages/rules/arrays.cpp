@@ -78,7 +78,7 @@ void wrong(weft::module<model>& net, const weft::module<model>& fixed,
   fixed(weft::arg<"x">(data)).get<"y">()(0, 1);
   // errors: trainer: it changes, and is const here; take it as weft::trainer<Model>&
   fixed_trainer.step(weft::arg<"x">(data));
-  fixed_trainer.gradients(weft::arg<"x">(data));
+  fixed_trainer.compute_gradients(weft::arg<"x">(data));
   // errors: module: it is made of {.seed = 1}, of parameters or a file such as
   // weft::tensor_file("name"), or of weft::sharing(module), each with what may follow it
   weft::module<model> k(7);
