@@ -39,10 +39,10 @@ requires(weft::detail::rule_of_axes<X, Embed>() != rule::none)
 
 template <class... Axes, class... Args>
 WEFT_REJECT((rule::no_axes), layer_norm(scope, const Args&...),
-            (no_axes, "nn::layer_norm: it is called as layer_norm<Embed>(s, x)"))
+            (no_axes, "nn::layer_norm: it is called as layer_norm<Embed>(s, x, {.epsilon = 1e-5})"))
 
 template <class... Axes, class... Args>
 WEFT_REJECT((rule::no_axes), rms_norm(scope, const Args&...),
-            (no_axes, "nn::rms_norm: it is called as rms_norm<Embed>(s, x)"))
+            (no_axes, "nn::rms_norm: it is called as rms_norm<Embed>(s, x, {.epsilon = 1e-5})"))
 
 }  // namespace weft::nn

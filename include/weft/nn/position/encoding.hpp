@@ -210,7 +210,7 @@ requires(detail::rule_of_add_positions<Pos, Embed, X, At>() != rule::none) WEFT_
     add_positions(scope, const X&, const P&, const At&, position_options = {}),
     (number,
      "nn::add_positions: the positions are a tensor of int32, such as weft::positions<Pos>(), or "
-     "nn::position_ids(at) of a decode state"),
+     "nn::position_ids(at) of a decode state; a rate is {.dropout = 0.1}"),
     (missing, "nn::add_positions: the operand has not both Pos and Embed"),
     (elements, "nn::add_positions: the elements are not float; convert with weft::cast<float>"),
     (positions,

@@ -15,11 +15,12 @@ void wrong(weft::scope s) {
   // errors: nn::linear: it is called as linear<Embed, Hidden>(s, x)
   linear(s, x);
   linear<Embed>(s, x);
-  // errors: nn::layer_norm: it is called as layer_norm<Embed>(s, x)
+  // errors: nn::layer_norm: it is called as layer_norm<Embed>(s, x, {.epsilon = 1e-5})
   weft::nn::layer_norm(s, x);
   weft::nn::layer_norm<Embed>(s, x, gain);
-  // error: nn::rms_norm: it is called as rms_norm<Embed>(s, x)
+  // errors: nn::rms_norm: it is called as rms_norm<Embed>(s, x, {.epsilon = 1e-5})
   weft::nn::rms_norm<Embed>(s, 1);
+  weft::nn::rms_norm<Embed>(s, x, 1e-6);
   // errors: nn::embedding: it is called as embedding<Vocab, Embed>(s, tokens)
   embedding<Vocab>(s, tokens);
   embedding(s, tokens);

@@ -88,7 +88,8 @@ void wrong(weft::scope s) {
   rotary<HeadDim>(query, at, floats<Hidden>{});
   rotary<HeadDim>(query, 0);
   // errors: nn::add_positions: the positions are a tensor of int32, such as weft::positions<Pos>(),
-  // or nn::position_ids(at) of a decode state
+  // or nn::position_ids(at) of a decode state; a rate is {.dropout = 0.1}
+  add_positions<Pos, Embed>(s, x, position::sinusoidal(), 0.1);
   add_positions<Pos, Embed>(s, x, position::sinusoidal(), at);
   // errors: nn::rotary: the operand has no such axis
   rotary<Embed>(query, tokens);
