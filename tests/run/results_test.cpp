@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "support/trial.hpp"
@@ -59,9 +61,21 @@ struct long_rows {
   }
 };
 
+template <class Model, class... Args>
+using given_by = decltype(std::declval<weft::module<Model>&>()(std::declval<Args>()...));
+using rows = weft::array<float, Rows, Wide>;
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(results)
+
+BOOST_AUTO_TEST_CASE(a_run_gives_the_view_of_a_result_without_a_name_and_others_by_name) {
+  using of_a_tensor = given_by<long_rows, decltype(arg<"x">(std::declval<const rows&>()))>;
+  static_assert(std::is_same_v<of_a_tensor, weft::view<const float, weft::shape<Rows, Wide>>>);
+  weft::module<echo, "part"> net;
+  const auto r = net(arg<"x">(weft::array<float, Rows, Columns>(2)));
+  BOOST_TEST(r.get<"part">().length<Rows>() == 2u);
+}
 
 BOOST_AUTO_TEST_CASE(a_result_does_not_change_with_arguments_or_parameters) {
   weft::module<echo> net;

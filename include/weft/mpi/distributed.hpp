@@ -69,9 +69,9 @@ class distributed {
   static constexpr bool well_formed = detail::is_trainable<Model, Loss>() && batch::exists();
 
  public:
-  // Collective. With new parameters, of rank 0's seed, for all. Throws
-  // rank_error where a rank has another model, version of weft, optimizer or options than rank 0,
-  // or there are less than 1 or more than 2^20 shards.
+  // Collective. With new parameters, of rank 0's seed, for all. Throws rank_error where a rank has
+  // another model, version of weft, optimizer or options than rank 0, or there are less than 1 or
+  // more than 2^20 shards.
   explicit distributed(communicator ranks, Optimizer optimizer = {}, training_options options = {},
                        sharding_options sharding = {},
                        detail::linked = detail::linked_here<code, code::program.fingerprint,

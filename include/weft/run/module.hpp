@@ -80,8 +80,8 @@ class runnable {
   // Each throws weft::error where another source file has another model of the same name: see
   // lower/fingerprint.hpp.
   //
-  // With new parameters: net({.seed = 1}). `generated` is weft::generated<Model,
-  // Results...>() of weft/run/generated.hpp; none: the library's kernels run.
+  // With new parameters: net({.seed = 1}). `generated` is weft::generated<Model, Results...>() of
+  // weft/run/generated.hpp; none: the library's kernels run.
   explicit runnable(parameter_options options = {}, generated_code<source> generated = {},
                     linked = linked_here<code, code::program.fingerprint, Model>())
       : runnable(weft::parameters<Model>(options), generated) {}
@@ -199,10 +199,10 @@ class runnable {
   }
 
   // Runs the model: one weft::arg per input, in any order. Returns a read-only view of the model's
-  // result or, where the model gives its results names, a run_results. Throws weft::error
-  // where a length or an index is wrong, a write to a state has no room, or another thread runs
-  // this module, before anything is computed; and after the run where an index that it has computed
-  // was wrong: see weft::gather. Allocates nothing.
+  // result or, where the model gives its results names, a run_results. Throws weft::error where a
+  // length or an index is wrong, a write to a state has no room, or another thread runs this
+  // module, before anything is computed; and after the run where an index that it has computed was
+  // wrong: see weft::gather. Allocates nothing.
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::none) auto
   operator()(const Args&... args) {

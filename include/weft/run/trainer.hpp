@@ -64,8 +64,8 @@ class trainer {
   using code = lowered<source>;
 
  public:
-  // With new parameters. `generated` is weft::generated_training<Model,
-  // Loss>() of weft/run/generated.hpp.
+  // With new parameters. `generated` is weft::generated_training<Model, Loss>() of
+  // weft/run/generated.hpp.
   explicit trainer(Optimizer optimizer = {}, training_options options = {},
                    generated_code<source> generated = {},
                    detail::linked = detail::linked_here<code, code::program.fingerprint,
