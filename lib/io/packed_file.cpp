@@ -147,9 +147,9 @@ void save(const packed_weights& weights, const std::filesystem::path& file) {
                        stored_type::float32});
   }
   save_tensors(tensors, file,
-                {{packing_key, text_of(detail::packing_of(*weights.tables))},
-                 {precision_key, detail::name_of(weights.as)},
-                 {layout_key, text_of(kernels::layout_of_packed())}});
+               {{packing_key, text_of(detail::packing_of(*weights.tables))},
+                {precision_key, detail::name_of(weights.as)},
+                {layout_key, text_of(kernels::layout_of_packed())}});
 }
 
 }  // namespace weft

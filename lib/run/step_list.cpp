@@ -96,7 +96,10 @@ void engine::bind_calls() noexcept {
     kernels::call& c = here.call;
     for (int l = 0; l < s.loops; ++l)
       c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
-    for (int o = 0; o < s.operands; ++o) here.operands[o].data = address(operands_of(*p_, s)[o]);
+    for (int o = 0; o < s.operands; ++o) {
+      here.operands[o].data = address(operands_of(*p_, s)[o]);
+      here.operands[o].packed = kernels::operand::unpacked;
+    }
     c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
     if (!is_frozen()) continue;
     const bool reads_packed = here.has_parts || generated_.of[i].reads_packed;

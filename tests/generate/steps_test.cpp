@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_profile_times_each_generated_step) {
 
 BOOST_AUTO_TEST_CASE(packed_weights_are_those_of_a_module_without_generated_code) {
   const temporary file("weft_steps_source"), packed("weft_steps_packed");
-  const weft::parameters<layer> parameters(3);
+  const weft::parameters<layer> parameters({.seed = 3});
   weft::save(parameters, file);
   weft::kernels::on_every_target([&](const auto&) {
     layer_module tables_only(parameters), net(parameters, made());
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(packed_weights_are_those_of_a_module_without_generated_code
 }
 
 BOOST_AUTO_TEST_CASE(contractions_with_weights_in_bfloat16_are_the_kernels) {
-  const weft::parameters<layer> parameters(3);
+  const weft::parameters<layer> parameters({.seed = 3});
   weft::kernels::on_every_target([&](const auto&) {
     layer_module tables_only(parameters), net(parameters, made());
     const auto whole = run(net);
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(contractions_with_weights_in_bfloat16_are_the_kernels) {
 }
 
 BOOST_AUTO_TEST_CASE(results_have_the_same_bits_for_any_number_of_threads) {
-  const weft::parameters<layer> parameters(3);
+  const weft::parameters<layer> parameters({.seed = 3});
   layer_module net(parameters, made());
   const auto expected = run(net);
   for (const int n : {2, 3}) {
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(results_have_the_same_bits_for_any_number_of_threads) {
 
 // A run on threads, whatever it would gain: each step in parts, as a team asks for them.
 BOOST_AUTO_TEST_CASE(a_step_runs_whole_in_one_of_its_partitions) {
-  const weft::parameters<layer> parameters(3);
+  const weft::parameters<layer> parameters({.seed = 3});
   const auto x = numbers();
   const auto y = [&](int parts) {
     const auto workspace = weft::allocate(tables.workspace_bytes);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_step_runs_whole_in_one_of_its_partitions) {
 BOOST_AUTO_TEST_CASE(each_execution_of_a_step_is_reported_as_done) {
   using unit = weft::training<recurrent, "loss">;
   constexpr const auto& p = weft::lowered<unit>::program;
-  const weft::parameters<recurrent> parameters(1);
+  const weft::parameters<recurrent> parameters({.seed = 1});
   const auto gradients = weft::allocate(p.gradient_bytes),
              workspace = weft::allocate(p.workspace_bytes);
   weft::engine e(p, {parameters.addresses(), gradients.get(), workspace.get()},

@@ -41,7 +41,7 @@ struct sharding_options {
 // The trainer of a model whose batches are divided among ranks along the axis Batch:
 //
 //   weft::distributed<char_lm, Batch> trainer(ranks, weft::adamw{.learning_rate = 1e-3});
-//   auto const [begin, end] = trainer.part(64);  // of 64 examples, those for this rank
+//   const auto [begin, end] = trainer.part(64);  // of 64 examples, those for this rank
 //   float loss = trainer.step(weft::arg<"tokens">(x), weft::arg<"targets">(y));
 //
 // `ranks` is that of weft::mpi_main. All ranks construct one with the same arguments, and then call

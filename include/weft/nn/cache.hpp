@@ -2,11 +2,11 @@
 //
 // For queries q, keys k and values v of the positions Pos of a run, [Batch, Pos, Heads, HeadDim]:
 //
-//   auto const at = nn::decode_state<Pos, Batch>(s / "decoding");
-//   auto const past = nn::kv_cache<Cache>(s / "cache", at, k, v);
-//   auto const mask = nn::causal_cache_mask<Cache>(at);
-//   auto const weights = nn::attention_weights<HeadDim, Cache>(q, past.keys, mask);
-//   auto const y = dot<Cache>(weights, past.values);
+//   const auto at = nn::decode_state<Pos, Batch>(s / "decoding");
+//   const auto past = nn::kv_cache<Cache>(s / "cache", at, k, v);
+//   const auto mask = nn::causal_cache_mask<Cache>(at);
+//   const auto weights = nn::attention_weights<HeadDim, Cache>(q, past.keys, mask);
+//   const auto y = dot<Cache>(weights, past.values);
 //
 // Runs over the parts of a sequence, one after another, give what one run over the whole sequence
 // gives. One `at` serves all layers. Cache is an axis of its own, up_to as many positions as a

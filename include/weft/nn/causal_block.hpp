@@ -247,8 +247,8 @@ requires(detail::causal_fault<A, X, At, P>::broken ==
 // The same block with its keys and values beside its output, for blocks that share them, and such a
 // block: every second one here attends to the keys and values of the one before.
 //
-//   auto const own = nn::causal_layer<axes>(s / 0, x, at);
-//   auto const next = nn::causal_layer<axes>(s / 1, own.output, at, own.past);
+//   const auto own = nn::causal_layer<axes>(s / 0, x, at);
+//   const auto next = nn::causal_layer<axes>(s / 1, own.output, at, own.past);
 template <class A, expression X, detail::cache_position_like At,
           encoding_like P = position::rotary<>>
 requires(detail::causal_fault<A, X, At, P>::broken ==
