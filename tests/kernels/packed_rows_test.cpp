@@ -127,7 +127,8 @@ void check_places(const table& kernels, std::size_t runs, std::size_t run, std::
   dot.scratch = scratch.data();
   const stored_type type = kernels.layout.stored(as);
   kernels.pack_dot(dot, type, packed.data());
-  const detail::packed_matrix matrix{type, kernels.layout, lines, run, depth};
+  const std::size_t inner = run > 1 ? run : lines;  // a loop of one line is none
+  const detail::packed_matrix matrix{type, kernels.layout, lines, inner, depth};
   const std::size_t block = detail::entry_of(type).block, size = detail::entry_of(type).bits / 8;
   std::vector<bool> taken(bytes);
   int wrong = 0;
