@@ -8,8 +8,8 @@ to these alone, by mpirun if it has `ranks`.
 """
 
 # In the order in which they are asked; the first that fails has killed the mutant.
-PROGRAMS = ["weft_random_test", "weft_passes_test", "weft_ops_test", "weft_kernels_test",
-            "weft_nn_test", "weft_models_test", "weft_run_test",
+PROGRAMS = ["weft_random_test", "weft_passes_test", "weft_table_test", "weft_ops_test",
+            "weft_kernels_test", "weft_nn_test", "weft_models_test", "weft_run_test",
             "weft_threads_test"]
 
 PASSES, GRAPH, LOWER = "include/weft/passes/", "include/weft/graph/", "include/weft/lower/"

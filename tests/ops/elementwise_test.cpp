@@ -1,4 +1,4 @@
-// Elementwise operations beyond those of table_test.cpp: of numbers, of several types, of NaN, and
+// Elementwise operations beyond those of tests/table: of numbers, of several types, of NaN, and
 // without operands.
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The gradients of operations, beyond those of table_test.cpp: of several axes, axis orders and
+// The gradients of operations, beyond those of tests/table: of several axes, axis orders and
 // lengths.
 #include <boost/test/unit_test.hpp>
 
