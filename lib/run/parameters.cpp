@@ -102,6 +102,10 @@ parameter_memory shared_memory(const program& tables, const parameter_block& sha
 
 }  // namespace
 
+parameter_memory::parameter_memory() = default;
+parameter_memory::parameter_memory(std::vector<std::byte*> all, std::shared_ptr<void> by)
+    : addresses(std::move(all)), owner(std::move(by)) {}
+
 parameter_block::parameter_block(const program& tables, parameter_memory memory)
     : tables_(&tables), memory_(std::make_shared<parameter_memory>(std::move(memory))) {}
 

@@ -28,8 +28,8 @@ struct parameter_memory {
   std::shared_ptr<void> owner;        // of that memory, if it is not the caller's
 
   // No aggregate, as which clang, within a template, takes {.seed = 1}.
-  parameter_memory(std::vector<std::byte*> all = {}, std::shared_ptr<void> by = {})
-      : addresses(std::move(all)), owner(std::move(by)) {}
+  parameter_memory();
+  parameter_memory(std::vector<std::byte*> all, std::shared_ptr<void> by);
 };
 
 // Reads the parameters of one program from a source that has them.
