@@ -90,82 +90,34 @@ enum class rule {
 
 }  // namespace weft
 
-// WEFT_RULE(found, rule, "sentence") for each of up to 10 pairs (rule, "sentence"). Not recursive,
-// as clang prints a line for each macro within a macro.
+// WEFT_RULE(found, (rule, "sentence")) for each of up to 11 pairs, and nothing for empty arguments.
+// Not recursive, as clang prints a line for each macro within a macro.
 #define WEFT_FIRST(a, b) a
 #define WEFT_SECOND(a, b) b
-#define WEFT_RULES_1(f, r1) WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)
-#define WEFT_RULES_2(f, r1, r2) \
-  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1) WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)
-#define WEFT_RULES_3(f, r1, r2, r3)           \
-  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1) \
-  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2) WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)
-#define WEFT_RULES_4(f, r1, r2, r3, r4)       \
-  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1) \
-  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2) \
-  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3) WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)
-#define WEFT_RULES_5(f, r1, r2, r3, r4, r5)   \
-  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1) \
-  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2) \
-  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3) \
-  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4) WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)
-#define WEFT_RULES_6(f, r1, r2, r3, r4, r5, r6) \
-  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)   \
-  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)   \
-  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)   \
-  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)   \
-  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5) WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6)
-#define WEFT_RULES_7(f, r1, r2, r3, r4, r5, r6, r7) \
-  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)       \
-  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)       \
-  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)       \
-  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)       \
-  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)       \
-  WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6) WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7)
-#define WEFT_RULES_8(f, r1, r2, r3, r4, r5, r6, r7, r8) \
-  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)           \
-  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)           \
-  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)           \
-  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)           \
-  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)           \
-  WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6)           \
-  WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7) WEFT_RULE(f, WEFT_FIRST r8, WEFT_SECOND r8)
-#define WEFT_RULES_9(f, r1, r2, r3, r4, r5, r6, r7, r8, r9) \
-  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)               \
-  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)               \
-  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)               \
-  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)               \
-  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)               \
-  WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6)               \
-  WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7)               \
-  WEFT_RULE(f, WEFT_FIRST r8, WEFT_SECOND r8) WEFT_RULE(f, WEFT_FIRST r9, WEFT_SECOND r9)
-#define WEFT_RULES_10(f, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10) \
-  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)                     \
-  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)                     \
-  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)                     \
-  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)                     \
-  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)                     \
-  WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6)                     \
-  WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7)                     \
-  WEFT_RULE(f, WEFT_FIRST r8, WEFT_SECOND r8)                     \
-  WEFT_RULE(f, WEFT_FIRST r9, WEFT_SECOND r9) WEFT_RULE(f, WEFT_FIRST r10, WEFT_SECOND r10)
-#define WEFT_RULES_11(f, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11) \
-  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)                          \
-  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)                          \
-  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)                          \
-  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)                          \
-  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)                          \
-  WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6)                          \
-  WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7)                          \
-  WEFT_RULE(f, WEFT_FIRST r8, WEFT_SECOND r8)                          \
-  WEFT_RULE(f, WEFT_FIRST r9, WEFT_SECOND r9)                          \
-  WEFT_RULE(f, WEFT_FIRST r10, WEFT_SECOND r10) WEFT_RULE(f, WEFT_FIRST r11, WEFT_SECOND r11)
-#define WEFT_RULES(a, b, c, d, e, f, g, h, i, j, k, name, ...) name
+#define WEFT_RULES(f, a, b, c, d, e, g, h, i, j, k, l, ...)                                       \
+  WEFT_RULE(f, a)                                                                                 \
+  WEFT_RULE(f, b)                                                                                 \
+  WEFT_RULE(f, c) WEFT_RULE(f, d) WEFT_RULE(f, e) WEFT_RULE(f, g) WEFT_RULE(f, h) WEFT_RULE(f, i) \
+      WEFT_RULE(f, j) WEFT_RULE(f, k) WEFT_RULE(f, l)
 #define WEFT_BARE(...) __VA_ARGS__
+
+// Rules that many functions share; `name` is the function's, in quotes.
+#define WEFT_NOT_FLOAT(name) \
+  (elements, name ": the elements are not float; convert with weft::cast<float>")
+#define WEFT_NO_SUCH_AXIS(name) (missing, name ": the operand has no such axis")
+#define WEFT_TOO_MANY_AXES(name) (rank, name ": the operands have more than 8 axes between them")
+#define WEFT_NEW_IS_NO_AXIS(name) (not_an_axis, name ": what is to be new is not an axis")
+#define WEFT_AXIS_TWICE(name)                                               \
+  (twice, name                                                              \
+   ": an axis is named twice; give the second role a name of its own with " \
+   "weft::alias")
 
 // WEFT_REJECT((found), declaration, (rule, "sentence"), ...) declares the overload that invalid
 // uses select, where found is the weft::rule that a use breaks; the requires-clause in front of it
 // says that there is one.
+//
+// WEFT_REJECT_IF((template parameters), (found), declaration, (rule, "sentence"), ...) declares it
+// with its template and its requires-clause.
 //
 // Compilers differ in what they print for a function that must not be called: g++ prints the type
 // of a deleted function, clang the message of an attribute, and the operands' types in a note. Both
@@ -183,6 +135,9 @@ enum class rule {
 // the template arguments of a private function.
 //
 // WEFT_REJECT_COPIES("message", class) is for a class that is only moved.
+#define WEFT_REJECT_IF(parameters, found, ...) \
+  template <WEFT_BARE parameters>              \
+  requires(found != ::weft::rule::none) WEFT_REJECT(found, __VA_ARGS__)
 #if defined(__clang__)
 // -Wpedantic warns about the attribute.
 #define WEFT_QUIET_BEGIN \
@@ -190,16 +145,14 @@ enum class rule {
 #define WEFT_QUIET_END _Pragma("clang diagnostic pop")
 // Clang evaluates the condition before it looks at the constraints of the template: where that has
 // no meaning, the rule is not broken.
-#define WEFT_RULE(found, which, sentence)                                                  \
-  __attribute__((diagnose_if(                                                              \
-      requires { typename ::std::enable_if_t<(found) == ::weft::rule::which>; }, sentence, \
-      "error")))
-#define WEFT_REJECT(found, declaration, ...)                                             \
-  WEFT_QUIET_BEGIN WEFT_RULES(__VA_ARGS__, WEFT_RULES_11, WEFT_RULES_10, WEFT_RULES_9,   \
-                              WEFT_RULES_8, WEFT_RULES_7, WEFT_RULES_6, WEFT_RULES_5,    \
-                              WEFT_RULES_4, WEFT_RULES_3, WEFT_RULES_2, WEFT_RULES_1, )( \
-      found, __VA_ARGS__) WEFT_QUIET_END constexpr ::weft::rejected declaration {        \
-    return {};                                                                           \
+#define WEFT_RULE(found, ...)                                                                     \
+  __VA_OPT__(__attribute__((diagnose_if(                                                          \
+      requires { typename ::std::enable_if_t<(found) == ::weft::rule::WEFT_FIRST __VA_ARGS__>; }, \
+      WEFT_SECOND __VA_ARGS__, "error"))))
+#define WEFT_REJECT(found, declaration, ...)                            \
+  WEFT_QUIET_BEGIN WEFT_RULES(found, __VA_ARGS__, , , , , , , , , , , ) \
+      WEFT_QUIET_END constexpr ::weft::rejected declaration {           \
+    return {};                                                          \
   }
 #define WEFT_REJECT_CALL(sentence, about, parameters, condition, ...)                              \
  public:                                                                                           \
@@ -231,15 +184,12 @@ template <auto Why>
 using refusal_t = typename refusal<Why>::type;
 }  // namespace detail
 }  // namespace weft
-#define WEFT_RULE(found, which, sentence) \
-  if constexpr ((found) == ::weft::rule::which) return ::weft::rejected<sentence>{};
+#define WEFT_RULE(found, ...)                       \
+  __VA_OPT__(if constexpr ((found) ==               \
+                           ::weft::rule::WEFT_FIRST \
+                               __VA_ARGS__) return ::weft::rejected<WEFT_SECOND __VA_ARGS__>{};)
 #define WEFT_REJECT(found, declaration, ...)                                                       \
-  constexpr ::weft::detail::refusal_t<[] {                                                         \
-    WEFT_RULES(__VA_ARGS__, WEFT_RULES_11, WEFT_RULES_10, WEFT_RULES_9, WEFT_RULES_8,              \
-               WEFT_RULES_7, WEFT_RULES_6, WEFT_RULES_5, WEFT_RULES_4, WEFT_RULES_3, WEFT_RULES_2, \
-               WEFT_RULES_1, )                                                                     \
-    (found, __VA_ARGS__)                                                                           \
-  }>                                                                                               \
+  constexpr ::weft::detail::refusal_t<[] { WEFT_RULES(found, __VA_ARGS__, , , , , , , , , , , ) }> \
       declaration = delete;
 #define WEFT_REJECT_CALL(sentence, about, parameters, condition, ...)                    \
   template <WEFT_BARE parameters,                                                        \

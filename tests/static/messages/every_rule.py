@@ -12,13 +12,26 @@ FOLDERS = ("graph", "mpi", "nn", "nn/position", "ops", "run")
 STRING = r'"(?:[^"\\]|\\.)*"'
 STRINGS = rf"((?:{STRING}\s*)+)"
 LAYER = re.compile(r"WEFT_REJECT_(?:LAYER|CAUSAL)\(\s*(?!layer\b)(\w+)")
+RULE = re.compile(rf"#define (WEFT_\w+)\(name\)\s*\(\w+,\s*name\s*{STRINGS}\)")
+OTHER_CALLS = re.compile(rf"WEFT_REJECT_OTHER_CALLS\((?!layer\b)(\w+),\s*{STRINGS}\)")
 REJECTION = re.compile(r"WEFT_REJECT_(?:MEMBER|CALL|COPIES|RESULTS)\(\s*")
 
 
-def sentences_of(text):
+def joined(text):
+    """The text with a macro's lines as others."""
+    return re.sub(r" *\\\n", "\n", text)
+
+
+def sentences_of(text, shared):
     """The sentences of a header: of one rule, and of a list of rules as (rule, "sentence"), in a
-    macro as (rule, name "sentence") or, where more follows, name "sentence" use."""
-    text = re.sub(r" *\\\n", "\n", text)  # lines of a macro
+    macro as (rule, name "sentence") or, where more follows, name "sentence" use; `shared` has those
+    that stand for a function's name in WEFT_RULE("name")."""
+    text = joined(text)
+    for macro, name in re.findall(rf"\b(WEFT_\w+)\(({STRING})\)", text):
+        if macro in shared:
+            yield name + shared[macro]
+    for layer, use in OTHER_CALLS.findall(text):
+        yield f'"nn::{layer}: it is called as "' + use
     text = re.sub(r"WEFT_\w+\((sentence|fault)\b", "", text)  # the definition of a macro
     yield from re.findall(rf"\sname\s+{STRINGS}use\b", text)
     for use in REJECTION.finditer(text):
@@ -30,6 +43,7 @@ def main():
     files = [*HERE.glob("rules/*.cpp"), *HERE.glob("models/*.cpp"), LIMITS]
     cases = "".join(p.read_text() for p in files)
     cases = re.sub(r"\n *// ", " ", cases)  # one line for a sentence that takes several
+    shared = dict(RULE.findall(joined((INCLUDE / "graph/reject.hpp").read_text())))
     headers = [p for f in FOLDERS for p in (INCLUDE / f).glob("*.hpp") if p.name != "reject.hpp"]
     count = 0
     wrong = []
@@ -37,7 +51,7 @@ def main():
         text = header.read_text(encoding="utf-8")
         wrong += [f"{header}: no case of nn::{layer}" for layer in LAYER.findall(text)
                   if f": nn::{layer}: the axes name no " not in cases]
-        for sentence in sentences_of(text):
+        for sentence in sentences_of(text, shared):
             if not sentence:
                 wrong.append(f"{header}: a rejection without a sentence in quotes")
                 continue
