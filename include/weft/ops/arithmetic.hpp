@@ -7,98 +7,65 @@
 
 namespace weft {
 
-#define WEFT_ARITHMETIC_RULES(name)                                                     \
-  (tensor, name                                                                         \
-   ": an operand is no tensor and no number; what comes with a run is an input, as in " \
-   "s.input<\"x\", float, Embed>()"),                                                   \
-      (elements, name ": the operands' elements differ; convert one with weft::cast"),  \
-      (rank, name ": the operands have more than 8 axes between them"),                 \
-      (booleans, name ": booleans have no arithmetic; choose with weft::where"),        \
+#define WEFT_ARITHMETIC_RULES(name)                                              \
+  WEFT_OPERAND_RULES(name),                                                      \
+      (booleans, name ": booleans have no arithmetic; choose with weft::where"), \
       (narrow, name ": bfloat16 has no arithmetic; convert with weft::cast<float>")
-#define WEFT_FLOAT_ARITHMETIC_RULES(name) \
-  WEFT_ARITHMETIC_RULES(name),            \
-      (integers, name ": the elements are integers; convert with weft::cast<float>")
+#define WEFT_REJECT_ARITHMETIC(function, name)                             \
+  WEFT_REJECT_OPERANDS(function, (detail::rule_of_operands<L, R, bool>()), \
+                       WEFT_ARITHMETIC_RULES(name))
+#define WEFT_REJECT_FLOAT_ARITHMETIC(function, name)                    \
+  WEFT_REJECT_OPERANDS(                                                 \
+      function, (detail::rule_of_operands<L, R, bool, std::int32_t>()), \
+      WEFT_ARITHMETIC_RULES(name),                                      \
+      (integers, name ": the elements are integers; convert with weft::cast<float>"))
 
 // l + r, elementwise (torch.add).
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
-         rule::none) constexpr auto
-operator+(const L& l, const R& r) {
+template <class L, detail::some_operand<L> R>
+constexpr auto operator+(const L& l, const R& r) {
   return detail::binary<op::add>(l, r);
 }
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
-    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator+(const L&, const R&),
-                WEFT_ARITHMETIC_RULES("add"))
+WEFT_REJECT_ARITHMETIC(operator+, "add")
 // l - r, elementwise (torch.sub).
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
-         rule::none) constexpr auto
-operator-(const L& l, const R& r) {
+template <class L, detail::some_operand<L> R>
+constexpr auto operator-(const L& l, const R& r) {
   return detail::binary<op::subtract>(l, r);
 }
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
-    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator-(const L&, const R&),
-                WEFT_ARITHMETIC_RULES("subtract"))
+WEFT_REJECT_ARITHMETIC(operator-, "subtract")
 // l * r, elementwise (torch.mul).
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
-         rule::none) constexpr auto
-operator*(const L& l, const R& r) {
+template <class L, detail::some_operand<L> R>
+constexpr auto operator*(const L& l, const R& r) {
   return detail::binary<op::multiply>(l, r);
 }
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
-    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator*(const L&, const R&),
-                WEFT_ARITHMETIC_RULES("multiply"))
+WEFT_REJECT_ARITHMETIC(operator*, "multiply")
 // l / r, elementwise, of float only (torch.div).
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool, std::int32_t>() ==
-         rule::none) constexpr auto
-operator/(const L& l, const R& r) {
+template <class L, detail::some_operand<L> R>
+constexpr auto operator/(const L& l, const R& r) {
   return detail::binary<op::divide>(l, r);
 }
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool, std::int32_t>() !=
-         rule::none)
-    WEFT_REJECT(
-        (detail::rule_of_operands<L, R, bool, std::int32_t>()), operator/(const L&, const R&),
-        WEFT_FLOAT_ARITHMETIC_RULES("divide"))
+WEFT_REJECT_FLOAT_ARITHMETIC(operator/, "divide")
 // The greater of two, elementwise (torch.maximum): NaN where either is, with gradients of 0 there.
 // Equal operands get half of the gradient each.
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
-         rule::none) constexpr auto maximum(const L& l, const R& r) {
+template <class L, detail::some_operand<L> R>
+constexpr auto maximum(const L& l, const R& r) {
   return detail::binary<op::maximum>(l, r);
 }
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
-    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), maximum(const L&, const R&),
-                WEFT_ARITHMETIC_RULES("maximum"))
+WEFT_REJECT_ARITHMETIC(maximum, "maximum")
 // The lesser of two, elementwise (torch.minimum): NaN where either is, with gradients of 0 there.
 // Equal operands get half of the gradient each.
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
-         rule::none) constexpr auto minimum(const L& l, const R& r) {
+template <class L, detail::some_operand<L> R>
+constexpr auto minimum(const L& l, const R& r) {
   return detail::binary<op::minimum>(l, r);
 }
-template <class L, class R>
-requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
-    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), minimum(const L&, const R&),
-                WEFT_ARITHMETIC_RULES("minimum"))
+WEFT_REJECT_ARITHMETIC(minimum, "minimum")
 // x to the power of y, elementwise, of float only (torch.pow): as C's pow, so that NaN and 1 to the
 // power of anything follow IEEE 754, and a negative x has a power only where y is an integer.
 // Within 1.2 ulp. The gradient for y is NaN where x is negative.
-template <class X, class Y>
-requires detail::operands<X, Y>
+template <class X, detail::some_operand<X> Y>
 constexpr auto pow(const X& x, const Y& y) {
   return detail::binary<op::pow>(x, y);
 }
-template <class X, class Y>
-requires(detail::operands<X, Y>&& detail::rule_of_operands<X, Y, bool, std::int32_t>() !=
-         rule::none) WEFT_REJECT((detail::rule_of_operands<X, Y, bool, std::int32_t>()),
-                                 pow(const X&, const Y&), WEFT_FLOAT_ARITHMETIC_RULES("pow"))
+WEFT_REJECT_FLOAT_ARITHMETIC(pow, "pow")
 
 // -x, elementwise (torch.neg): x float or int32 [...] to the same axes.
 template <expression X>
@@ -112,6 +79,7 @@ requires(detail::logical<X> || detail::narrow<X>)
                 (narrow, "negate: bfloat16 has no arithmetic; convert with weft::cast<float>"))
 
 #undef WEFT_ARITHMETIC_RULES
-#undef WEFT_FLOAT_ARITHMETIC_RULES
+#undef WEFT_REJECT_ARITHMETIC
+#undef WEFT_REJECT_FLOAT_ARITHMETIC
 
 }  // namespace weft

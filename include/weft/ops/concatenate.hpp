@@ -54,20 +54,19 @@ requires(detail::rule_of_concatenate<Whole, shape<Parts>, Xs...> ==
   using X = first_of<Xs...>;
   return append<element_t<X>, replaced<shape_t<X>, outermost<Parts>, shape<Whole>>>(n, xs...);
 }
-template <class Whole, class... Parts, expression... Xs>
-requires(detail::rule_of_concatenate<Whole, shape<Parts...>, Xs...> != rule::none)
-    WEFT_REJECT((detail::rule_of_concatenate<Whole, shape<Parts...>, Xs...>),
-                concatenate(const Xs&...),
-                (count,
-                 "concatenate: name one axis for each operand, as in concatenate<Whole, "
-                 "shape<Left, Right>>(a, b); at most 8"),
-                (list,
-                 "concatenate: the parts' axes are a list, as in concatenate<Whole, shape<Left, "
-                 "Right>>(a, b)"),
-                (not_an_axis, "concatenate: the whole is not an axis"),
-                (missing, "concatenate: an operand has no such axis"),
-                (elements, "concatenate: the operands' elements differ; convert with weft::cast"),
-                (other_axes, "concatenate: the operands' other axes differ"),
-                (extent, "concatenate: the extent of the whole is not the sum of the parts'"))
+WEFT_REJECT_IF((class Whole, class... Parts, expression... Xs),
+               (detail::rule_of_concatenate<Whole, shape<Parts...>, Xs...>),
+               concatenate(const Xs&...),
+               (count,
+                "concatenate: name one axis for each operand, as in concatenate<Whole, "
+                "shape<Left, Right>>(a, b); at most 8"),
+               (list,
+                "concatenate: the parts' axes are a list, as in concatenate<Whole, shape<Left, "
+                "Right>>(a, b)"),
+               (not_an_axis, "concatenate: the whole is not an axis"),
+               (missing, "concatenate: an operand has no such axis"),
+               (elements, "concatenate: the operands' elements differ; convert with weft::cast"),
+               (other_axes, "concatenate: the operands' other axes differ"),
+               (extent, "concatenate: the extent of the whole is not the sum of the parts'"))
 
 }  // namespace weft

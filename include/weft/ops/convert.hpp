@@ -39,11 +39,10 @@ template <class... Axes, expression X>
 constexpr auto broadcast(const X& x) {
   return append<element_t<X>, united<shape_t<X>, shape<Axes...>>>(make_node(op::copy), x);
 }
-template <class... Axes, expression X>
-requires(detail::rule_of_broadcast<X, Axes...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_broadcast<X, Axes...>()), broadcast(const X&),
-                (not_an_axis, "broadcast: name axes, as in broadcast<Batch, Pos>(x)"),
-                (twice, "broadcast: an axis is named twice"),
-                (rank, "broadcast: the result has more than 8 axes"))
+WEFT_REJECT_IF((class... Axes, expression X), (detail::rule_of_broadcast<X, Axes...>()),
+               broadcast(const X&),
+               (not_an_axis, "broadcast: name axes, as in broadcast<Batch, Pos>(x)"),
+               (twice, "broadcast: an axis is named twice"),
+               (rank, "broadcast: the result has more than 8 axes"))
 
 }  // namespace weft

@@ -32,15 +32,13 @@ constexpr auto dot(const L& left, const R& right) {
   using S = united<without<shape_t<L>, shape<K...>>, without<shape_t<R>, shape<K...>>>;
   return append<float, S>(make_node(op::dot), left, right);
 }
-template <class... K, expression L, expression R>
-requires(detail::rule_of_dot<L, R, K...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_dot<L, R, K...>()), dot(const L&, const R&),
-                (elements,
-                 "dot: the operands' elements are not float; convert with weft::cast<float>"),
-                (no_axes, "dot: name the axes to contract, as in dot<Embed>(x, w)"),
-                (left, "dot: the left operand has no such axis to contract"),
-                (right, "dot: the right operand has no such axis to contract"),
-                (twice, "dot: an axis to contract is named twice"),
-                (rank, "dot: the operands have more than 8 axes between them"))
+WEFT_REJECT_IF((class... K, expression L, expression R), (detail::rule_of_dot<L, R, K...>()),
+               dot(const L&, const R&),
+               (elements,
+                "dot: the operands' elements are not float; convert with weft::cast<float>"),
+               (no_axes, "dot: name the axes to contract, as in dot<Embed>(x, w)"),
+               (left, "dot: the left operand has no such axis to contract"),
+               (right, "dot: the right operand has no such axis to contract"),
+               (twice, "dot: an axis to contract is named twice"), WEFT_TOO_MANY_AXES("dot"))
 
 }  // namespace weft

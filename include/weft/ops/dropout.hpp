@@ -46,10 +46,8 @@ constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
   for (int i = 0; i < x.g->count; ++i) rng_stream(n) += x.g->nodes[i].kind == op::dropout;
   return append<float, S>(make_node(op::dropout), x, append<std::int32_t, S>(n));
 }
-template <expression X>
-requires(detail::rule_of_dropout<X>() != rule::none)
-    WEFT_REJECT((detail::rule_of_dropout<X>()), dropout(const X&, double),
-                (elements, "dropout: the elements are not float; convert with weft::cast<float>"),
-                (no_input, "dropout: the operand depends on no input and no parameter"))
+WEFT_REJECT_IF((expression X), (detail::rule_of_dropout<X>()), dropout(const X&, double),
+               WEFT_NOT_FLOAT("dropout"),
+               (no_input, "dropout: the operand depends on no input and no parameter"))
 
 }  // namespace weft

@@ -148,4 +148,16 @@ constexpr rule rule_of_operands() {
 
 }  // namespace detail
 
+// The rules of every function of two operands, and its overload for invalid ones, of which the
+// types are L and R.
+#define WEFT_OPERAND_RULES(name)                                                        \
+  (tensor, name                                                                         \
+   ": an operand is no tensor and no number; what comes with a run is an input, as in " \
+   "s.input<\"x\", float, Embed>()"),                                                   \
+      (elements, name ": the operands' elements differ; convert one with weft::cast"),  \
+      WEFT_TOO_MANY_AXES(name)
+#define WEFT_REJECT_OPERANDS(function, found, ...)                                          \
+  WEFT_REJECT_IF((class L, detail::some_operand<L> R), found, function(const L&, const R&), \
+                 __VA_ARGS__)
+
 }  // namespace weft

@@ -46,13 +46,12 @@ requires(detail::rule_of_expect<X, detail::joined<Axes...>>() == rule::none) con
     expect(const X& x) {
   return x;
 }
-template <class... Axes, expression X,
-          class Missing = axes_in<detail::missing, without<detail::joined<Axes...>, shape_t<X>>>,
-          class Surplus = axes_in<detail::surplus, without<shape_t<X>, detail::joined<Axes...>>>>
-requires(detail::rule_of_expect<X, detail::joined<Axes...>>() != rule::none)
-    WEFT_REJECT((detail::rule_of_expect<X, detail::joined<Axes...>>()), expect(const X&),
-                (other_axes,
-                 "expect: the axes are not those that are named; see missing<> and surplus<>"),
-                (list, "expect: name each axis once, as in expect<Batch, Pos, Embed>(x)"))
+WEFT_REJECT_IF(
+    (class... Axes, expression X,
+     class Missing = axes_in<detail::missing, without<detail::joined<Axes...>, shape_t<X>>>,
+     class Surplus = axes_in<detail::surplus, without<shape_t<X>, detail::joined<Axes...>>>),
+    (detail::rule_of_expect<X, detail::joined<Axes...>>()), expect(const X&),
+    (other_axes, "expect: the axes are not those that are named; see missing<> and surplus<>"),
+    (list, "expect: name each axis once, as in expect<Batch, Pos, Embed>(x)"))
 
 }  // namespace weft

@@ -8,9 +8,7 @@ namespace weft {
 #define WEFT_REJECT_NON_FLOATS(function) \
   template <expression X>                \
   requires(!detail::floating<X>)         \
-      WEFT_REJECT((rule::elements), function(const X&), WEFT_FUNCTION_RULES(#function))
-#define WEFT_FUNCTION_RULES(name) \
-  (elements, name ": the elements are not float; convert with weft::cast<float>")
+      WEFT_REJECT((rule::elements), function(const X&), WEFT_NOT_FLOAT(#function))
 
 // e^x (torch.exp).
 template <expression X>
@@ -105,7 +103,6 @@ constexpr auto sqrt(A) {
   return sqrt(length<A>());
 }
 
-#undef WEFT_FUNCTION_RULES
 #undef WEFT_REJECT_NON_FLOATS
 
 }  // namespace weft

@@ -92,13 +92,11 @@ constexpr auto gather(const X& table, const I& indices) {
   else
     return detail::gather_with<true, A>(table, indices);
 }
-template <class A, expression X, expression I>
-requires(detail::rule_of_gather<A, X, I>() != rule::none)
-    WEFT_REJECT((detail::rule_of_gather<A, X, I>()), gather(const X&, const I&),
-                (indices, "gather: the indices are not int32"),
-                (missing, "gather: the table has no such axis"),
-                (nested, "gather: the indices have the axis that they pick from"),
-                (rank, "gather: the operands have more than 8 axes between them"))
+WEFT_REJECT_IF((class A, expression X, expression I), (detail::rule_of_gather<A, X, I>()),
+               gather(const X&, const I&), (indices, "gather: the indices are not int32"),
+               (missing, "gather: the table has no such axis"),
+               (nested, "gather: the indices have the axis that they pick from"),
+               WEFT_TOO_MANY_AXES("gather"))
 template <class A, expression X, class I>
 requires(!expression<I>) WEFT_REJECT(
     (rule::number), gather(const X&, const I&),
@@ -123,17 +121,15 @@ constexpr auto top_k(const X& x) {
   const auto values = detail::gather_with<0, A>(x, indices);
   return top_k_result<decltype(values), decltype(indices)>{values, indices};
 }
-template <class A, class K, expression X>
-requires(detail::rule_of_top_k<A, K, X>() != rule::none)
-    WEFT_REJECT((detail::rule_of_top_k<A, K, X>()), top_k(const X&),
-                (elements, "top_k: the elements are not float; convert with weft::cast<float>"),
-                (missing, "top_k: the operand has no such axis to select from"),
-                (not_an_axis,
-                 "top_k: what stands for the selected elements' axis is none; derive from "
-                 "weft::axis"),
-                (taken, "top_k: the operand has the selected elements' axis already"),
-                (bounded, "top_k: the number of selected elements is known at run time only"),
-                (extent, "top_k: more elements are selected than the axis has"))
+WEFT_REJECT_IF((class A, class K, expression X), (detail::rule_of_top_k<A, K, X>()),
+               top_k(const X&), WEFT_NOT_FLOAT("top_k"),
+               (missing, "top_k: the operand has no such axis to select from"),
+               (not_an_axis,
+                "top_k: what stands for the selected elements' axis is none; derive from "
+                "weft::axis"),
+               (taken, "top_k: the operand has the selected elements' axis already"),
+               (bounded, "top_k: the number of selected elements is known at run time only"),
+               (extent, "top_k: more elements are selected than the axis has"))
 
 // y[t] = the sum of x[f] over all f with indices[f] = t (jax.ops.segment_sum): x float [..., From,
 // ...] and int32 indices [From, ...] of x's axes to float [..., To, ...] with To instead of From, 0
@@ -142,18 +138,16 @@ template <class From, class To, expression X, expression I>
 constexpr auto segment_sum(const X& x, const I& indices) {
   return detail::segment_sum_with<true, From, To>(x, indices);
 }
-template <class From, class To, expression X, expression I>
-requires(detail::rule_of_segment_sum<From, To, X, I>() != rule::none)
-    WEFT_REJECT((detail::rule_of_segment_sum<From, To, X, I>()), segment_sum(const X&, const I&),
-                (elements,
-                 "segment_sum: the elements are not float; convert with weft::cast<float>"),
-                (missing, "segment_sum: the operand has no such axis to sum along"),
-                (not_an_axis,
-                 "segment_sum: what stands for the sums' axis is none; derive from weft::axis or "
-                 "weft::alias"),
-                (taken, "segment_sum: the operand has the sums' axis already"),
-                (indices, "segment_sum: the indices are not int32"),
-                (surplus, "segment_sum: the indices have an axis that the operand has not"))
+WEFT_REJECT_IF((class From, class To, expression X, expression I),
+               (detail::rule_of_segment_sum<From, To, X, I>()), segment_sum(const X&, const I&),
+               WEFT_NOT_FLOAT("segment_sum"),
+               (missing, "segment_sum: the operand has no such axis to sum along"),
+               (not_an_axis,
+                "segment_sum: what stands for the sums' axis is none; derive from weft::axis or "
+                "weft::alias"),
+               (taken, "segment_sum: the operand has the sums' axis already"),
+               (indices, "segment_sum: the indices are not int32"),
+               (surplus, "segment_sum: the indices have an axis that the operand has not"))
 
 // -log softmax<Classes>(logits) at the target, torch.nn.functional.cross_entropy with reduction
 // 'none': logits float [..., Classes] and targets int32 [...] without Classes to float with the
@@ -163,13 +157,12 @@ template <class Classes, expression X, expression I>
 constexpr auto cross_entropy(const X& logits, const I& targets) {
   return -gather<Classes>(log_softmax<Classes>(logits), targets);
 }
-template <class Classes, expression X, expression I>
-requires(detail::rule_of_cross_entropy<Classes, X, I>() != rule::none)
-    WEFT_REJECT((detail::rule_of_cross_entropy<Classes, X, I>()), cross_entropy(const X&, const I&),
-                (missing, "cross_entropy: the logits have no such axis of classes"),
-                (logits, "cross_entropy: the logits are not float; convert with weft::cast<float>"),
-                (targets, "cross_entropy: the targets are not int32"),
-                (nested, "cross_entropy: the targets have the axis of classes"),
-                (rank, "cross_entropy: the operands have more than 8 axes between them"))
+WEFT_REJECT_IF((class Classes, expression X, expression I),
+               (detail::rule_of_cross_entropy<Classes, X, I>()), cross_entropy(const X&, const I&),
+               (missing, "cross_entropy: the logits have no such axis of classes"),
+               (logits, "cross_entropy: the logits are not float; convert with weft::cast<float>"),
+               (targets, "cross_entropy: the targets are not int32"),
+               (nested, "cross_entropy: the targets have the axis of classes"),
+               WEFT_TOO_MANY_AXES("cross_entropy"))
 
 }  // namespace weft

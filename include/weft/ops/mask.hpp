@@ -38,21 +38,17 @@ template <expression L, expression R>
 constexpr auto operator&&(const L& l, const R& r) {
   return detail::elementwise<op::logical_and, bool>(l, r);
 }
-template <expression L, expression R>
-requires(detail::rule_of_masks<L, R>() != rule::none)
-    WEFT_REJECT((detail::rule_of_masks<L, R>()), operator&&(const L&, const R&),
-                (elements, "and: both operands are masks of booleans"),
-                (rank, "and: the operands have more than 8 axes between them"))
+WEFT_REJECT_IF((expression L, expression R),
+               (detail::rule_of_masks<L, R>()), operator&&(const L&, const R&),
+               (elements, "and: both operands are masks of booleans"), WEFT_TOO_MANY_AXES("and"))
 // Elementwise logical or (torch.logical_or), likewise.
 template <expression L, expression R>
 constexpr auto operator||(const L& l, const R& r) {
   return detail::elementwise<op::logical_or, bool>(l, r);
 }
-template <expression L, expression R>
-requires(detail::rule_of_masks<L, R>() != rule::none)
-    WEFT_REJECT((detail::rule_of_masks<L, R>()), operator||(const L&, const R&),
-                (elements, "or: both operands are masks of booleans"),
-                (rank, "or: the operands have more than 8 axes between them"))
+WEFT_REJECT_IF((expression L, expression R),
+               (detail::rule_of_masks<L, R>()), operator||(const L&, const R&),
+               (elements, "or: both operands are masks of booleans"), WEFT_TOO_MANY_AXES("or"))
 // Elementwise logical not (torch.logical_not) of a boolean operand. Other dtypes do not compile.
 template <expression X>
 constexpr auto operator!(const X& x) {
@@ -87,7 +83,7 @@ constexpr auto where(const C& condition, A then, B otherwise) {
 template <expression C, class A, class B>
 requires(detail::operands<A, B>&& detail::rule_of_where<C, A, B>() != rule::none)
     WEFT_REJECT((detail::rule_of_where<C, A, B>()), where(const C&, const A&, const B&),
-                (rank, "where: the operands have more than 8 axes between them"),
+                WEFT_TOO_MANY_AXES("where"),
                 (condition,
                  "where: the condition is a mask of booleans, such as a comparison gives"),
                 (choices, "where: the two choices' elements differ; convert one with weft::cast"))

@@ -41,11 +41,6 @@ constexpr rule rule_along_one() {
 
 }  // namespace detail
 
-// The rules that the functions have in common.
-#define WEFT_ALONG_RULES(name)                                                                \
-  (missing, name ": the operand has no such axis"), (twice, name ": an axis is named twice"), \
-      (elements, name ": the elements are not float; convert with weft::cast<float>")
-
 // exp(x) / sum over K of exp(x) (torch.softmax), computed from x - max(x). A row of which every
 // element is -infinity, or that has no element, is 0 (ONNX's rule; PyTorch gives NaN). A row with
 // NaN or +infinity is all NaN.
@@ -53,11 +48,8 @@ template <class... K, expression X>
 constexpr auto softmax(const X& x) {
   return detail::along<op::softmax, K...>(x);
 }
-template <class... K, expression X>
-requires(detail::rule_of_axes<X, K...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_axes<X, K...>()), softmax(const X&),
-                (no_axes, "softmax: name the axis it runs along, as in softmax<KeyPos>(x)"),
-                WEFT_ALONG_RULES("softmax"))
+WEFT_REJECT_ALONG(softmax(const X&), "softmax",
+                  (no_axes, "softmax: name the axis it runs along, as in softmax<KeyPos>(x)"))
 
 // log(softmax<K...>(x)) (torch.log_softmax), computed as x - max - log(sum exp(x - max)). A row of
 // which every element is -infinity is -infinity.
@@ -65,11 +57,9 @@ template <class... K, expression X>
 constexpr auto log_softmax(const X& x) {
   return detail::along<op::log_softmax, K...>(x);
 }
-template <class... K, expression X>
-requires(detail::rule_of_axes<X, K...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_axes<X, K...>()), log_softmax(const X&),
-                (no_axes, "log_softmax: name the axis it runs along, as in log_softmax<KeyPos>(x)"),
-                WEFT_ALONG_RULES("log_softmax"))
+WEFT_REJECT_ALONG(log_softmax(const X&), "log_softmax",
+                  (no_axes,
+                   "log_softmax: name the axis it runs along, as in log_softmax<KeyPos>(x)"))
 
 // (x - mean) / sqrt(variance + epsilon), with the mean and the biased variance over K (Ba et al.
 // 2016, equation 3, without gain and bias).
@@ -77,11 +67,8 @@ template <class... K, expression X>
 constexpr auto normalize(const X& x, norm_options options = {}) {
   return detail::along<op::normalize, K...>(x, options.epsilon);
 }
-template <class... K, expression X>
-requires(detail::rule_of_axes<X, K...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_axes<X, K...>()), normalize(const X&, norm_options = {}),
-                (no_axes, "normalize: name the axis it runs along, as in normalize<KeyPos>(x)"),
-                WEFT_ALONG_RULES("normalize"))
+WEFT_REJECT_ALONG(normalize(const X&, norm_options = {}), "normalize",
+                  (no_axes, "normalize: name the axis it runs along, as in normalize<KeyPos>(x)"))
 
 // normalize<K...>(x) * gain + bias (Ba et al. 2016, equation 4); gain and bias are float and have
 // axes of x only, usually K. torch.nn.functional.layer_norm with gain as its weight.
@@ -89,27 +76,23 @@ template <class... K, expression X, expression G, expression B>
 constexpr auto layer_norm(const X& x, const G& gain, const B& bias, norm_options options = {}) {
   return normalize<K...>(x, options) * gain + bias;
 }
-template <class... K, expression X, expression G, expression B>
-requires(detail::rule_of_scaled<X, G, B, K...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_scaled<X, G, B, K...>()),
-                layer_norm(const X&, const G&, const B&, norm_options = {}),
-                (no_axes,
-                 "layer_norm: name the axes it runs along, as in layer_norm<Embed>(x, gain, bias)"),
-                WEFT_ALONG_RULES("layer_norm"),
-                (gain, "layer_norm: gain or bias is not float; convert with weft::cast<float>"),
-                (surplus, "layer_norm: gain or bias has an axis that the operand has not"))
+WEFT_REJECT_IF((class... K, expression X, expression G, expression B),
+               (detail::rule_of_scaled<X, G, B, K...>()),
+               layer_norm(const X&, const G&, const B&, norm_options = {}),
+               (no_axes,
+                "layer_norm: name the axes it runs along, as in layer_norm<Embed>(x, gain, bias)"),
+               WEFT_ALONG_RULES("layer_norm"),
+               (gain, "layer_norm: gain or bias is not float; convert with weft::cast<float>"),
+               (surplus, "layer_norm: gain or bias has an axis that the operand has not"))
 
 // x / sqrt(mean of x² + epsilon) over K (Zhang and Sennrich 2019, equation 4, without gain).
 template <class... K, expression X>
 constexpr auto rms_norm(const X& x, norm_options options = {}) {
   return detail::along<op::rms_normalize, K...>(x, options.epsilon);
 }
-template <class... K, expression X>
-requires(detail::rule_of_axes<X, K...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_axes<X, K...>()), rms_norm(const X&, norm_options = {}),
-                (no_axes,
-                 "rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)"),
-                WEFT_ALONG_RULES("rms_norm"))
+WEFT_REJECT_ALONG(rms_norm(const X&, norm_options = {}), "rms_norm",
+                  (no_axes,
+                   "rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)"))
 
 // rms_norm<K...>(x) * weight (the same equation); weight is float and has axes of x only, usually
 // K. torch.nn.functional.rms_norm, whose default eps is 2^-23.
@@ -117,15 +100,12 @@ template <class... K, expression X, expression G>
 constexpr auto rms_norm(const X& x, const G& weight, norm_options options = {}) {
   return rms_norm<K...>(x, options) * weight;
 }
-template <class... K, expression X, expression G>
-requires(detail::rule_of_scaled<X, G, G, K...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_scaled<X, G, G, K...>()),
-                rms_norm(const X&, const G&, norm_options = {}),
-                (no_axes,
-                 "rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)"),
-                WEFT_ALONG_RULES("rms_norm"),
-                (gain, "rms_norm: the weight is not float; convert with weft::cast<float>"),
-                (surplus, "rms_norm: the weight has an axis that the operand has not"))
+WEFT_REJECT_IF((class... K, expression X, expression G), (detail::rule_of_scaled<X, G, G, K...>()),
+               rms_norm(const X&, const G&, norm_options = {}),
+               (no_axes, "rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)"),
+               WEFT_ALONG_RULES("rms_norm"),
+               (gain, "rms_norm: the weight is not float; convert with weft::cast<float>"),
+               (surplus, "rms_norm: the weight has an axis that the operand has not"))
 
 // The sum of the elements up to and including each one along A, which stays (torch.cumsum): x float
 // [..., A, ...] to float of the same axes. NaN and infinity reach all that follows. Long rows are
@@ -134,13 +114,10 @@ template <class... A, expression X>
 constexpr auto cumulative_sum(const X& x) {
   return detail::along<op::cumulative_sum, A...>(x);
 }
-template <class... A, expression X>
-requires(detail::rule_along_one<X, A...>() != rule::none)
-    WEFT_REJECT((detail::rule_along_one<X, A...>()), cumulative_sum(const X&),
-                (no_axes,
-                 "cumulative_sum: name the one axis it runs along, as in cumulative_sum<Pos>(x)"),
-                WEFT_ALONG_RULES("cumulative_sum"))
+WEFT_REJECT_IF((class... A, expression X), (detail::rule_along_one<X, A...>()),
+               cumulative_sum(const X&),
+               (no_axes,
+                "cumulative_sum: name the one axis it runs along, as in cumulative_sum<Pos>(x)"),
+               WEFT_ALONG_RULES("cumulative_sum"))
 
 }  // namespace weft
-
-#undef WEFT_ALONG_RULES

@@ -45,18 +45,16 @@ constexpr auto rotate(const X& x, const C& cosine, const S& sine) {
   pairing_of(n) = static_cast<std::int64_t>(Which);
   return append<float, detail::rotated<X, C, S, Numbers, Pairs>>(n, x, cosine, sine);
 }
-template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::half_split, expression X,
-          expression C, expression S>
-requires(detail::rule_of_rotate<X, C, S, Numbers, Pairs>() != rule::none)
-    WEFT_REJECT((detail::rule_of_rotate<X, C, S, Numbers, Pairs>()),
-                rotate(const X&, const C&, const S&),
-                (left, "rotate: the operand has no such axis"),
-                (elements, "rotate: the elements are not float; convert with weft::cast<float>"),
-                (right, "rotate: the cosines or the sines have not the axis of the pairs"),
-                (bounded, "rotate: the number of pairs is known while compiling"),
-                (extent, "rotate: there are more pairs than half of the axis"),
-                (taken,
-                 "rotate: the operand has the axis of the pairs, or an angle that of the numbers"),
-                (rank, "rotate: the operands have more than 8 axes between them"))
+WEFT_REJECT_IF((class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::half_split,
+                expression X, expression C, expression S),
+               (detail::rule_of_rotate<X, C, S, Numbers, Pairs>()),
+               rotate(const X&, const C&, const S&), (left, "rotate: the operand has no such axis"),
+               WEFT_NOT_FLOAT("rotate"),
+               (right, "rotate: the cosines or the sines have not the axis of the pairs"),
+               (bounded, "rotate: the number of pairs is known while compiling"),
+               (extent, "rotate: there are more pairs than half of the axis"),
+               (taken,
+                "rotate: the operand has the axis of the pairs, or an angle that of the numbers"),
+               WEFT_TOO_MANY_AXES("rotate"))
 
 }  // namespace weft

@@ -339,10 +339,10 @@ requires(detail::rule_of_scan<A, Initial, Operands, Body>() ==
   return detail::make_scan<A, D>(detail::list_of<Initial>(initial),
                                  detail::list_of<Operands>(operands), body);
 }
-template <class A, direction D = forwards, class Initial, class Operands, class Body,
-          class Change = typename detail::carry_change<
-              detail::rule_of_scan<A, Initial, Operands, Body>(), A, Initial, Operands, Body>::type>
-requires(detail::rule_of_scan<A, Initial, Operands, Body>() != rule::none) WEFT_REJECT(
+WEFT_REJECT_IF(
+    (class A, direction D = forwards, class Initial, class Operands, class Body,
+     class Change = typename detail::carry_change<
+         detail::rule_of_scan<A, Initial, Operands, Body>(), A, Initial, Operands, Body>::type),
     (detail::rule_of_scan<A, Initial, Operands, Body>()),
     scan(const Initial&, const Operands&, const Body&),
     (not_an_axis, "scan: name the axis to run along, as in scan<Pos>(h0, x, body)"),

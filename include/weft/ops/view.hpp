@@ -99,14 +99,12 @@ constexpr auto rename(const X& x) {
   node n = make_node(op::rename, axes_of(shape<From>{}));
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To>>>(n, x);
 }
-template <class From, class To, expression X>
-requires(detail::rule_of_rename<X, From, To>() != rule::none)
-    WEFT_REJECT((detail::rule_of_rename<X, From, To>()), rename(const X&),
-                (missing, "rename: the operand has no such axis"),
-                (not_an_axis, "rename: the new name is not an axis"),
-                (taken, "rename: the operand has an axis of the new name already"),
-                (extent,
-                 "rename: the two axes' lengths differ; declare one as weft::alias of the other"))
+WEFT_REJECT_IF((class From, class To, expression X), (detail::rule_of_rename<X, From, To>()),
+               rename(const X&), WEFT_NO_SUCH_AXIS("rename"),
+               (not_an_axis, "rename: the new name is not an axis"),
+               (taken, "rename: the operand has an axis of the new name already"),
+               (extent,
+                "rename: the two axes' lengths differ; declare one as weft::alias of the other"))
 
 // One axis as several, outermost first: split<Embed, Heads, HeadDim>(x) is x [..., Embed, ...] as
 // [..., Heads, HeadDim, ...], element [h, d] = x[h * HeadDim + d] (torch.Tensor.unflatten). The
@@ -118,12 +116,10 @@ constexpr auto split(const X& x) {
   node n = make_node(op::split, axes_of(shape<To...>{}));
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To...>>>(n, x);
 }
-template <class From, class... To, expression X>
-requires(detail::rule_of_split<X, From, To...>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_split<X, From, To...>()), split(const X&),
-    (no_axes, "split: name the new axes, as in split<Embed, Heads, HeadDim>(x)"),
-    (missing, "split: the operand has no such axis"),
-    (not_an_axis, "split: what is to be new is not an axis"),
+WEFT_REJECT_IF(
+    (class From, class... To, expression X), (detail::rule_of_split<X, From, To...>()),
+    split(const X&), (no_axes, "split: name the new axes, as in split<Embed, Heads, HeadDim>(x)"),
+    WEFT_NO_SUCH_AXIS("split"), WEFT_NEW_IS_NO_AXIS("split"),
     (taken, "split: a new axis is named twice, or the operand has it already"),
     (extent, "split: the product of the new axes' extents is not the axis's extent"),
     (inner,
@@ -139,12 +135,11 @@ constexpr auto merge(const X& x) {
   node n = make_node(op::merge, axes_of(shape<From...>{}));
   return append<element_t<X>, detail::merged<shape_t<X>, To, shape<From...>>>(n, x);
 }
-template <class To, class... From, expression X>
-requires(detail::rule_of_merge<X, To, From...>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_merge<X, To, From...>()), merge(const X&),
+WEFT_REJECT_IF(
+    (class To, class... From, expression X), (detail::rule_of_merge<X, To, From...>()),
+    merge(const X&),
     (no_axes, "merge: name the axes to join, as in merge<Embed, Heads, HeadDim>(x)"),
-    (missing, "merge: the operand has no such axis"),
-    (not_an_axis, "merge: what is to be new is not an axis"),
+    WEFT_NO_SUCH_AXIS("merge"), WEFT_NEW_IS_NO_AXIS("merge"),
     (taken, "merge: an axis is named twice, or the operand has the new axis already"),
     (extent, "merge: the new axis's extent is not the product of the others'"),
     (inner,
@@ -160,14 +155,12 @@ constexpr auto slice(const X& x) {
   slice_offset(n) = Start;
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To>>>(n, x);
 }
-template <class From, class To, std::size_t Start = 0, expression X>
-requires(detail::rule_of_slice<X, From, To, Start>() != rule::none)
-    WEFT_REJECT((detail::rule_of_slice<X, From, To, Start>()), slice(const X&),
-                (missing, "slice: the operand has no such axis"),
-                (not_an_axis, "slice: what is to be new is not an axis"),
-                (taken, "slice: the operand has an axis of the new name already"),
-                (extent, "slice: the part ends beyond the axis"),
-                (inner,
-                 "slice: a part whose length is known at run time takes the rest of such an axis"))
+WEFT_REJECT_IF((class From, class To, std::size_t Start = 0, expression X),
+               (detail::rule_of_slice<X, From, To, Start>()), slice(const X&),
+               WEFT_NO_SUCH_AXIS("slice"), WEFT_NEW_IS_NO_AXIS("slice"),
+               (taken, "slice: the operand has an axis of the new name already"),
+               (extent, "slice: the part ends beyond the axis"),
+               (inner,
+                "slice: a part whose length is known at run time takes the rest of such an axis"))
 
 }  // namespace weft

@@ -91,22 +91,20 @@ requires(detail::rule_of_windows<X, Pos, Out, Tap, W>() ==
     return append<element_t<X>, replaced<shape_t<X>, Pos, shape<Out, Tap>>>(n, x);
   }
 }
-template <class Pos, class Out, class Tap, window W = window{}, expression X,
-          class Extent = typename detail::extent_of_windows<
-              detail::rule_of_windows<X, Pos, Out, Tap, W>(), Pos, Out, Tap, W>::type>
-requires(detail::rule_of_windows<X, Pos, Out, Tap, W>() != rule::none)
-    WEFT_REJECT((detail::rule_of_windows<X, Pos, Out, Tap, W>()), windows(const X&),
-                (missing, "windows: the operand has no such axis"),
-                (not_an_axis, "windows: what is to be new is not an axis"),
-                (taken, "windows: a new axis is named twice, or the operand has it already"),
-                (taps, "windows: the number of places in a window is known while compiling"),
-                (steps, "windows: stride and dilation are at least 1"),
-                (extent,
-                 "windows: the extent of the windows' axis is not (extent + left + right - "
-                 "dilation * (taps - 1) - 1) / stride + 1; see windows_extent<has to be, is>"),
-                (bounded,
-                 "windows: a length known at run time only gives such a length, of an axis that is "
-                 "Pos or an alias of it only if there are as many windows as elements"),
-                (rank, "windows: the result has more than 8 axes"))
+WEFT_REJECT_IF((class Pos, class Out, class Tap, window W = window{}, expression X,
+                class Extent = typename detail::extent_of_windows<
+                    detail::rule_of_windows<X, Pos, Out, Tap, W>(), Pos, Out, Tap, W>::type),
+               (detail::rule_of_windows<X, Pos, Out, Tap, W>()), windows(const X&),
+               WEFT_NO_SUCH_AXIS("windows"), WEFT_NEW_IS_NO_AXIS("windows"),
+               (taken, "windows: a new axis is named twice, or the operand has it already"),
+               (taps, "windows: the number of places in a window is known while compiling"),
+               (steps, "windows: stride and dilation are at least 1"),
+               (extent,
+                "windows: the extent of the windows' axis is not (extent + left + right - "
+                "dilation * (taps - 1) - 1) / stride + 1; see windows_extent<has to be, is>"),
+               (bounded,
+                "windows: a length known at run time only gives such a length, of an axis that is "
+                "Pos or an alias of it only if there are as many windows as elements"),
+               (rank, "windows: the result has more than 8 axes"))
 
 }  // namespace weft

@@ -49,18 +49,17 @@ requires(detail::rule_of_write<A, P, X, R, I...>() ==
   if constexpr (sizeof...(I) > 1) mark(n, role::count);
   return append<element_t<X>, shape_t<X>>(n, buffer, rows, at_and_count...);
 }
-template <class A, class P, expression X, expression R, expression... I>
-requires(detail::rule_of_write<A, P, X, R, I...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_write<A, P, X, R, I...>()), write(const X&, const R&, const I&...),
-                (buffer, "write: the buffer has no such axis"),
-                (rows, "write: the rows have no such axis, or the buffer has it already"),
-                (elements,
-                 "write: the rows' elements are not those of the buffer; convert with weft::cast"),
-                (surplus, "write: the rows have an axis that the buffer has not"),
-                (count, "write: name a buffer, rows, their place and, if any, their count"),
-                (positions, "write: the places and counts are not int32"),
-                (position_axes,
-                 "write: the places or counts have an axis that the buffer has not, or the one "
-                 "that rows are put along"))
+WEFT_REJECT_IF((class A, class P, expression X, expression R, expression... I),
+               (detail::rule_of_write<A, P, X, R, I...>()), write(const X&, const R&, const I&...),
+               (buffer, "write: the buffer has no such axis"),
+               (rows, "write: the rows have no such axis, or the buffer has it already"),
+               (elements,
+                "write: the rows' elements are not those of the buffer; convert with weft::cast"),
+               (surplus, "write: the rows have an axis that the buffer has not"),
+               (count, "write: name a buffer, rows, their place and, if any, their count"),
+               (positions, "write: the places and counts are not int32"),
+               (position_axes,
+                "write: the places or counts have an axis that the buffer has not, or the one "
+                "that rows are put along"))
 
 }  // namespace weft
