@@ -57,15 +57,14 @@ requires(detail::rule_of_attention<S, V, M, KeyPos>() ==
   const auto weights = masked_softmax<KeyPos>(scores, mask);
   return attention_output{dot<KeyPos>(detail::dropped(weights, options.dropout), values), weights};
 }
-template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>,
-          class Surplus = detail::surplus<M, shape_t<S>>>
-requires(detail::rule_of_attention<S, V, M, KeyPos>() != rule::none)
-    WEFT_REJECT((detail::rule_of_attention<S, V, M, KeyPos>()),
-                attention(const S&, const V&, const M& = {}, attention_options = {}),
-                (keys, "nn::attention: scores or values have no such axis of keys"),
-                (elements,
-                 "nn::attention: scores or values are not float; convert with weft::cast<float>"),
-                WEFT_MASK_RULES("nn::attention"))
+WEFT_REJECT_IF((class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>,
+                class Surplus = detail::surplus<M, shape_t<S>>),
+               (detail::rule_of_attention<S, V, M, KeyPos>()),
+               attention(const S&, const V&, const M& = {}, attention_options = {}),
+               (keys, "nn::attention: scores or values have no such axis of keys"),
+               (elements,
+                "nn::attention: scores or values are not float; convert with weft::cast<float>"),
+               WEFT_MASK_RULES("nn::attention"))
 
 // softmax(QKᵀ / sqrt(HeadDim)) over the visible keys (Vaswani et al. 2017, equation 1): query float
 // [..., Pos, HeadDim] and key float [..., KeyPos, HeadDim] to weights [..., Pos, ..., KeyPos]. The
@@ -77,9 +76,9 @@ requires(detail::rule_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
                                                       const M& mask = {}) {
   return masked_softmax<KeyPos>(dot_product_score<HeadDim>(query, key), mask);
 }
-template <class... Axes, expression Q, expression K, detail::mask_like M = mask_list<>,
-          class Surplus = detail::surplus<M, detail::scores_shape<Q, K, first_of<Axes...>>>>
-requires(detail::rule_of_attention_weights<Q, K, M, Axes...>() != rule::none) WEFT_REJECT(
+WEFT_REJECT_IF(
+    (class... Axes, expression Q, expression K, detail::mask_like M = mask_list<>,
+     class Surplus = detail::surplus<M, detail::scores_shape<Q, K, first_of<Axes...>>>),
     (detail::rule_of_attention_weights<Q, K, M, Axes...>()),
     attention_weights(const Q&, const K&, const M& = {}),
     (query, "nn::attention_weights: the query has no such axis to contract"),

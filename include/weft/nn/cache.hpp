@@ -165,20 +165,18 @@ requires(detail::rule_of_decode_count<C, Pos, Batch...>() ==
   s.update(before, before + now);
   return cache_position<Pos, tensor<std::int32_t, shape<Batch...>>, C>{before, now};
 }
-template <class Pos, class... Batch>
-requires(detail::rule_of_decode_state<Pos, Batch...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_decode_state<Pos, Batch...>()), decode_state(scope),
-                (no_axes,
-                 "nn::decode_state: name the axis of the positions, then those of the batch, as in "
-                 "decode_state<Pos, Batch>(s)"))
-template <class Pos, class... Batch, expression C>
-requires(detail::rule_of_decode_count<C, Pos, Batch...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_decode_count<C, Pos, Batch...>()), decode_state(scope, const C&),
-                (no_axes,
-                 "nn::decode_state: name the axis of the positions, then those of the batch, as in "
-                 "decode_state<Pos, Batch>(s, count)"),
-                (elements, "nn::decode_state: the count is not int32"),
-                (count_axes, "nn::decode_state: the count has an axis that is none of the batch"))
+WEFT_REJECT_IF((class Pos, class... Batch), (detail::rule_of_decode_state<Pos, Batch...>()),
+               decode_state(scope),
+               (no_axes,
+                "nn::decode_state: name the axis of the positions, then those of the batch, as in "
+                "decode_state<Pos, Batch>(s)"))
+WEFT_REJECT_IF((class Pos, class... Batch, expression C),
+               (detail::rule_of_decode_count<C, Pos, Batch...>()), decode_state(scope, const C&),
+               (no_axes,
+                "nn::decode_state: name the axis of the positions, then those of the batch, as in "
+                "decode_state<Pos, Batch>(s, count)"),
+               (elements, "nn::decode_state: the count is not int32"),
+               (count_axes, "nn::decode_state: the count has an axis that is none of the batch"))
 
 // The index within its sequence of each position of the run: int32 [Pos, Batch...], for position
 // encodings. What is gathered at the padding is that of position 0.
@@ -229,15 +227,14 @@ constexpr auto kv_cache(scope s, const At& at, const K& k, const V& v) {
   const auto values = detail::append_to_cache<Cache, "values", value>(s, at, v);
   return cached_rows{keys, values};
 }
-template <class Cache, class Element = void, detail::cache_position_like At, expression K,
-          expression V>
-requires(detail::rule_of_kv_cache<Cache, At, K, V>() != rule::none)
-    WEFT_REJECT((detail::rule_of_kv_cache<Cache, At, K, V>()),
-                kv_cache(scope, const At&, const K&, const V&),
-                (cache,
-                 "nn::kv_cache: name the cache's axis, which keys and values do not have, as in "
-                 "kv_cache<Cache>(s, at, k, v)"),
-                (rows, "nn::kv_cache: keys and values have the axis of the run's positions"),
-                (batch, "nn::kv_cache: keys and values have all axes of the batch"))
+WEFT_REJECT_IF((class Cache, class Element = void, detail::cache_position_like At, expression K,
+                expression V),
+               (detail::rule_of_kv_cache<Cache, At, K, V>()),
+               kv_cache(scope, const At&, const K&, const V&),
+               (cache,
+                "nn::kv_cache: name the cache's axis, which keys and values do not have, as in "
+                "kv_cache<Cache>(s, at, k, v)"),
+               (rows, "nn::kv_cache: keys and values have the axis of the run's positions"),
+               (batch, "nn::kv_cache: keys and values have all axes of the batch"))
 
 }  // namespace weft::nn

@@ -3,8 +3,8 @@
 
 #include <type_traits>
 
-#include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
+#include "weft/nn/layer_rules.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/dot.hpp"
 #include "weft/ops/elementwise.hpp"
@@ -66,36 +66,28 @@ requires(detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>
   const auto bias = s.param<"bias", Groups..., Out>(init::fan_in_uniform<From, Tap>());
   return dot<Tap, From>(windows<Pos, OutPos, Tap, W>(rename<In, From>(x)), weight) + bias;
 }
-template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          class... Groups, expression X,
-          class Extent = typename weft::detail::extent_of_windows<
-              detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>(), Pos,
-              OutPos, Tap, W>::type>
-requires(detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() != rule::none)
-    WEFT_REJECT(
-        (detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>()),
-        convolution(scope, const X&),
-        (missing,
-         "nn::convolution: Pos, In and Groups are axes of the operand, and Out is an axis"),
-        (not_an_axis, "nn::convolution: OutPos and Tap are axes"),
-        (taken, "nn::convolution: OutPos or Tap is named twice, or the operand has it already"),
-        (taps, "nn::convolution: the number of taps is known while compiling"),
-        (steps, "nn::convolution: stride and dilation are at least 1"),
-        (extent,
-         "nn::convolution: the extent of OutPos is not (extent + left + right - dilation * (taps - "
-         "1) - 1) / stride + 1; see windows_extent<has to be, is>"),
-        (bounded,
-         "nn::convolution: a length known at run time only gives such a length, of an axis that is "
-         "Pos or an alias of it only if there are as many outputs as elements"),
-        (rank, "nn::convolution: the windows have more than 8 axes"),
-        (elements, "nn::convolution: the elements are not float; convert with weft::cast<float>"),
-        (twice,
-         "nn::convolution: an axis is named twice; give the second role a name of its own with "
-         "weft::alias"))
+WEFT_REJECT_IF(
+    (class Pos, class OutPos, class Tap, class In, class Out, window W = window{}, class... Groups,
+     expression X,
+     class Extent = typename weft::detail::extent_of_windows<
+         detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>(), Pos, OutPos,
+         Tap, W>::type),
+    (detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>()),
+    convolution(scope, const X&),
+    (missing, "nn::convolution: Pos, In and Groups are axes of the operand, and Out is an axis"),
+    (not_an_axis, "nn::convolution: OutPos and Tap are axes"),
+    (taken, "nn::convolution: OutPos or Tap is named twice, or the operand has it already"),
+    (taps, "nn::convolution: the number of taps is known while compiling"),
+    (steps, "nn::convolution: stride and dilation are at least 1"),
+    (extent,
+     "nn::convolution: the extent of OutPos is not (extent + left + right - dilation * (taps - "
+     "1) - 1) / stride + 1; see windows_extent<has to be, is>"),
+    (bounded,
+     "nn::convolution: a length known at run time only gives such a length, of an axis that is "
+     "Pos or an alias of it only if there are as many outputs as elements"),
+    (rank, "nn::convolution: the windows have more than 8 axes"), WEFT_NOT_FLOAT("nn::convolution"),
+    WEFT_AXIS_TWICE("nn::convolution"))
 
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), convolution(scope, const Args&...),
-            (no_axes,
-             "nn::convolution: it is called as convolution<Pos, OutPos, Tap, In, Out>(s, x)"))
+WEFT_REJECT_OTHER_CALLS(convolution, "convolution<Pos, OutPos, Tap, In, Out>(s, x)")
 
 }  // namespace weft::nn

@@ -1,8 +1,8 @@
 // Embeddings of tokens and positions.
 #pragma once
 
-#include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
+#include "weft/nn/layer_rules.hpp"
 #include "weft/ops/dot.hpp"
 #include "weft/ops/gather.hpp"
 
@@ -39,15 +39,15 @@ requires(detail::rule_of_embedding<I, Vocab, Embed>() ==
                                               initializer init = init::normal()) {
   return gather<Vocab>(s.param<"weight", Vocab, Embed>(init), tokens);
 }
-template <class Vocab, class Embed, class I>
-requires(detail::rule_of_embedding<I, Vocab, Embed>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_embedding<I, Vocab, Embed>()), embedding(scope, const I&, initializer = {}),
+WEFT_REJECT_IF(
+    (class Vocab, class Embed, class I), (detail::rule_of_embedding<I, Vocab, Embed>()),
+    embedding(scope, const I&, initializer = {}),
     (number,
      "nn::embedding: the tokens are a tensor of int32; for one token write weft::constant(0)"),
     (no_axes, "nn::embedding: name two axes, as in embedding<Vocab, Embed>(s, tokens)"),
     (indices, "nn::embedding: the tokens are not int32"),
     (nested, "nn::embedding: the tokens have the axis that they pick from"),
-    (rank, "nn::embedding: the operands have more than 8 axes between them"))
+    WEFT_TOO_MANY_AXES("nn::embedding"))
 
 // One table for input embedding and output projection (Press and Wolf 2017).
 template <class Vocab, class Embed>
@@ -91,8 +91,6 @@ requires(!detail::two_axes<Pos, Embed>)
                 (no_axes,
                  "nn::learned_positions: name two axes, as in learned_positions<Pos, Embed>(s)"))
 
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), embedding(scope, const Args&...),
-            (no_axes, "nn::embedding: it is called as embedding<Vocab, Embed>(s, tokens)"))
+WEFT_REJECT_OTHER_CALLS(embedding, "embedding<Vocab, Embed>(s, tokens)")
 
 }  // namespace weft::nn

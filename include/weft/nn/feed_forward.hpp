@@ -1,8 +1,8 @@
 // The feed-forward network of a transformer.
 #pragma once
 
-#include "weft/graph/reject.hpp"
 #include "weft/nn/detail.hpp"
+#include "weft/nn/layer_rules.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/nn/options.hpp"
 #include "weft/ops/functions.hpp"
@@ -55,21 +55,13 @@ constexpr auto feed_forward(scope s, const X& x, transformer_options options = {
     hidden = detail::activate(options.activation, hidden);
   return linear<Hidden, Embed>(s / "linear2", detail::dropped(hidden, options.dropout), projection);
 }
-template <class Embed, class Hidden, expression X>
-requires(detail::rule_of_linear<X, shape<Embed>, shape<Hidden>>() != rule::none)
-    WEFT_REJECT((detail::rule_of_linear<X, shape<Embed>, shape<Hidden>>()),
-                feed_forward(scope, const X&, transformer_options = {}),
-                (list, "nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)"),
-                (missing, "nn::feed_forward: the operand has no such axis"),
-                (elements,
-                 "nn::feed_forward: the elements are not float; convert with weft::cast<float>"),
-                (twice,
-                 "nn::feed_forward: an axis is named twice; give the second role a name of its own "
-                 "with weft::alias"),
-                (rank, "nn::feed_forward: the operands have more than 8 axes between them"))
+WEFT_REJECT_IF((class Embed, class Hidden, expression X),
+               (detail::rule_of_linear<X, shape<Embed>, shape<Hidden>>()),
+               feed_forward(scope, const X&, transformer_options = {}),
+               (list, "nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)"),
+               WEFT_NO_SUCH_AXIS("nn::feed_forward"), WEFT_NOT_FLOAT("nn::feed_forward"),
+               WEFT_AXIS_TWICE("nn::feed_forward"), WEFT_TOO_MANY_AXES("nn::feed_forward"))
 
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), feed_forward(scope, const Args&...),
-            (no_axes, "nn::feed_forward: it is called as feed_forward<Embed, Hidden>(s, x)"))
+WEFT_REJECT_OTHER_CALLS(feed_forward, "feed_forward<Embed, Hidden>(s, x)")
 
 }  // namespace weft::nn

@@ -74,3 +74,9 @@
   template <class... Axes, class... Args>                            \
   WEFT_REJECT(::weft::rule::arguments, layer(scope, const Args&...), \
               (arguments, WEFT_CALLED("nn::" #layer, use)))
+
+// The overload of a layer with positional axes that other calls select.
+#define WEFT_REJECT_OTHER_CALLS(layer, use)                          \
+  template <class... Axes, class... Args>                            \
+  WEFT_REJECT((::weft::rule::no_axes), layer(scope, const Args&...), \
+              (no_axes, "nn::" #layer ": it is called as " use))

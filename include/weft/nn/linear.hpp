@@ -1,8 +1,8 @@
 // Affine layers.
 #pragma once
 
-#include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
+#include "weft/nn/layer_rules.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/dot.hpp"
 
@@ -70,17 +70,14 @@ constexpr auto linear(scope s, const X& x, linear_options options = {}) {
   const auto y = detail::contract(From{}, x, detail::linear_weight(s, From{}, To{}));
   return options.bias ? y + detail::linear_bias(s, From{}, To{}) : y;
 }
-template <class In, class Out, expression X>
-requires(detail::rule_of_linear<X, In, Out>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_linear<X, In, Out>()), linear(scope, const X&, linear_options = {}),
+WEFT_REJECT_IF(
+    (class In, class Out, expression X), (detail::rule_of_linear<X, In, Out>()),
+    linear(scope, const X&, linear_options = {}),
     (list,
      "nn::linear: In and Out are axes, or lists of axes, as in linear<Embed, Hidden>(s, x) or "
      "linear<Embed, shape<Heads, HeadDim>>(s, x)"),
-    (missing, "nn::linear: the operand has no such axis"),
-    (elements, "nn::linear: the elements are not float; convert with weft::cast<float>"),
-    (twice,
-     "nn::linear: an axis is named twice; give the second role a name of its own with weft::alias"),
-    (rank, "nn::linear: the operands have more than 8 axes between them"))
+    WEFT_NO_SUCH_AXIS("nn::linear"), WEFT_NOT_FLOAT("nn::linear"), WEFT_AXIS_TWICE("nn::linear"),
+    WEFT_TOO_MANY_AXES("nn::linear"))
 template <class In, class Out, expression X, class Third, class... More>
 requires(!std::same_as<Third, linear_options> || sizeof...(More) > 0)
     WEFT_REJECT((rule::count), linear(scope, const X&, const Third&, const More&...),
@@ -89,8 +86,6 @@ requires(!std::same_as<Third, linear_options> || sizeof...(More) > 0)
                  "Hidden>(s, x, {.bias = false}); a parameter that is initialised otherwise is "
                  "s.param<...>(init::...) and weft::dot"))
 
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), linear(scope, const Args&...),
-            (no_axes, "nn::linear: it is called as linear<Embed, Hidden>(s, x)"))
+WEFT_REJECT_OTHER_CALLS(linear, "linear<Embed, Hidden>(s, x)")
 
 }  // namespace weft::nn

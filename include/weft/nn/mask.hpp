@@ -123,13 +123,12 @@ constexpr auto causal(const O& offset) {
   return detail::over_keys<KeyPos>(positions<KeyPos>() - positions<Pos>() <=
                                    weft::detail::within<KeyPos, true>(offset));
 }
-template <class Pos, class KeyPos, expression O>
-requires(detail::rule_of_causal<Pos, KeyPos, O>() != rule::none)
-    WEFT_REJECT((detail::rule_of_causal<Pos, KeyPos, O>()), causal(const O&),
-                (not_an_axis,
-                 "nn::causal: name the axis of the queries and another for the keys, as in "
-                 "causal<Pos, KeyPos>(offset)"),
-                (elements, "nn::causal: the offset is not int32"))
+WEFT_REJECT_IF((class Pos, class KeyPos, expression O), (detail::rule_of_causal<Pos, KeyPos, O>()),
+               causal(const O&),
+               (not_an_axis,
+                "nn::causal: name the axis of the queries and another for the keys, as in "
+                "causal<Pos, KeyPos>(offset)"),
+               (elements, "nn::causal: the offset is not int32"))
 
 // Options of nn::sliding_window: how many positions are seen beside a position itself.
 struct sliding_window_options {
@@ -280,14 +279,13 @@ requires(detail::rule_of_masked_softmax<S, M, KeyPos>() ==
          rule::none) constexpr auto masked_softmax(const S& scores, const M& mask = {}) {
   return softmax<KeyPos>(detail::masked<KeyPos>(scores, mask));
 }
-template <class KeyPos, expression S, detail::mask_like M = mask_list<>,
-          class Surplus = detail::surplus<M, shape_t<S>>>
-requires(detail::rule_of_masked_softmax<S, M, KeyPos>() != rule::none)
-    WEFT_REJECT((detail::rule_of_masked_softmax<S, M, KeyPos>()),
-                masked_softmax(const S&, const M& = {}),
-                (missing, "nn::masked_softmax: the scores have no such axis of keys"),
-                (elements,
-                 "nn::masked_softmax: the scores are not float; convert with weft::cast<float>"),
-                WEFT_MASK_RULES("nn::masked_softmax"))
+WEFT_REJECT_IF((class KeyPos, expression S, detail::mask_like M = mask_list<>,
+                class Surplus = detail::surplus<M, shape_t<S>>),
+               (detail::rule_of_masked_softmax<S, M, KeyPos>()),
+               masked_softmax(const S&, const M& = {}),
+               (missing, "nn::masked_softmax: the scores have no such axis of keys"),
+               (elements,
+                "nn::masked_softmax: the scores are not float; convert with weft::cast<float>"),
+               WEFT_MASK_RULES("nn::masked_softmax"))
 
 }  // namespace weft::nn

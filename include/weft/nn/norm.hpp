@@ -1,8 +1,8 @@
 // Normalisations with parameters: x float [..., Embed, ...] to the same axes.
 #pragma once
 
-#include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
+#include "weft/nn/layer_rules.hpp"
 #include "weft/ops/normalize.hpp"
 
 namespace weft::nn {
@@ -15,13 +15,9 @@ constexpr auto layer_norm(scope s, const X& x, norm_options options = {}) {
   const auto bias = s.param<"bias", Embed>(init::zeros());
   return weft::layer_norm<Embed>(x, weight, bias, options);
 }
-template <class Embed, expression X>
-requires(weft::detail::rule_of_axes<X, Embed>() != rule::none)
-    WEFT_REJECT((weft::detail::rule_of_axes<X, Embed>()),
-                layer_norm(scope, const X&, norm_options = {}),
-                (missing, "nn::layer_norm: the operand has no such axis"),
-                (elements,
-                 "nn::layer_norm: the elements are not float; convert with weft::cast<float>"))
+WEFT_REJECT_IF((class Embed, expression X), (weft::detail::rule_of_axes<X, Embed>()),
+               layer_norm(scope, const X&, norm_options = {}), WEFT_NO_SUCH_AXIS("nn::layer_norm"),
+               WEFT_NOT_FLOAT("nn::layer_norm"))
 
 // x / sqrt(mean(x²) + epsilon) · weight over Embed (Zhang and Sennrich 2019, equation 4, with an
 // epsilon as in Llama), as torch.nn.RMSNorm. Parameter: weight [Embed], initially ones.
@@ -29,20 +25,12 @@ template <class Embed, expression X>
 constexpr auto rms_norm(scope s, const X& x, norm_options options = {}) {
   return weft::rms_norm<Embed>(x, s.param<"weight", Embed>(init::ones()), options);
 }
-template <class Embed, expression X>
-requires(weft::detail::rule_of_axes<X, Embed>() != rule::none)
-    WEFT_REJECT((weft::detail::rule_of_axes<X, Embed>()),
-                rms_norm(scope, const X&, norm_options = {}),
-                (missing, "nn::rms_norm: the operand has no such axis"),
-                (elements,
-                 "nn::rms_norm: the elements are not float; convert with weft::cast<float>"))
+WEFT_REJECT_IF((class Embed, expression X), (weft::detail::rule_of_axes<X, Embed>()),
+               rms_norm(scope, const X&, norm_options = {}), WEFT_NO_SUCH_AXIS("nn::rms_norm"),
+               WEFT_NOT_FLOAT("nn::rms_norm"))
 
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), layer_norm(scope, const Args&...),
-            (no_axes, "nn::layer_norm: it is called as layer_norm<Embed>(s, x, {.epsilon = 1e-5})"))
+WEFT_REJECT_OTHER_CALLS(layer_norm, "layer_norm<Embed>(s, x, {.epsilon = 1e-5})")
 
-template <class... Axes, class... Args>
-WEFT_REJECT((rule::no_axes), rms_norm(scope, const Args&...),
-            (no_axes, "nn::rms_norm: it is called as rms_norm<Embed>(s, x, {.epsilon = 1e-5})"))
+WEFT_REJECT_OTHER_CALLS(rms_norm, "rms_norm<Embed>(s, x, {.epsilon = 1e-5})")
 
 }  // namespace weft::nn

@@ -201,8 +201,7 @@ requires(initial_state<H...>&& detail::rule_of_layer<Pos, In, Hidden, X, H...>()
                 (no_axes,
                  "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, "
                  "Hidden>(s, x)"),
-                (missing, "nn::rnn: the operand has no such axis"),
-                (elements, "nn::rnn: the elements are not float; convert with weft::cast<float>"),
+                WEFT_NO_SUCH_AXIS("nn::rnn"), WEFT_NOT_FLOAT("nn::rnn"),
                 (initial,
                  "nn::rnn: the initial state is float, with the hidden axis and those of x that "
                  "are neither read nor run along"))
@@ -224,8 +223,7 @@ requires(initial_state<H...>&& detail::rule_of_layer<Pos, In, Hidden, X, H...>()
                 (no_axes,
                  "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, "
                  "Hidden>(s, x)"),
-                (missing, "nn::gru: the operand has no such axis"),
-                (elements, "nn::gru: the elements are not float; convert with weft::cast<float>"),
+                WEFT_NO_SUCH_AXIS("nn::gru"), WEFT_NOT_FLOAT("nn::gru"),
                 (initial,
                  "nn::gru: the initial state is float, with the hidden axis and those of x that "
                  "are neither read nor run along"))

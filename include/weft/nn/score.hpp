@@ -53,11 +53,10 @@ constexpr auto dot_product_score(const Q& query, const K& key, score_options opt
   if (options.soft_cap) scores = *options.soft_cap * tanh(scores / *options.soft_cap);
   return scores;
 }
-template <class HeadDim, expression Q, expression K>
-requires(detail::rule_of_score<Q, K, HeadDim, HeadDim>() != rule::none)
-    WEFT_REJECT((detail::rule_of_score<Q, K, HeadDim, HeadDim>()),
-                dot_product_score(const Q&, const K&, score_options = {}),
-                WEFT_SCORE_RULES("nn::dot_product_score"))
+WEFT_REJECT_IF((class HeadDim, expression Q, expression K),
+               (detail::rule_of_score<Q, K, HeadDim, HeadDim>()),
+               dot_product_score(const Q&, const K&, score_options = {}),
+               WEFT_SCORE_RULES("nn::dot_product_score"))
 
 // Additive: vᵀ tanh(W_q q + W_k k) (Bahdanau et al. 2015, section A.1.2), for queries and keys of
 // different sizes. Parameters, initialised as nn::linear's: W_q.weight [Hidden, QueryDim],
@@ -76,10 +75,9 @@ constexpr auto additive_score(scope s, const Q& query, const K& key) {
   };
   return linear<Hidden, shape<>>(s / "w_v", tanh(sum()), {.bias = false});
 }
-template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
-requires(detail::rule_of_score<Q, K, QueryDim, KeyDim>() != rule::none)
-    WEFT_REJECT((detail::rule_of_score<Q, K, QueryDim, KeyDim>()),
-                additive_score(scope, const Q&, const K&), WEFT_SCORE_RULES("nn::additive_score"))
+WEFT_REJECT_IF((class QueryDim, class KeyDim, class Hidden, expression Q, expression K),
+               (detail::rule_of_score<Q, K, QueryDim, KeyDim>()),
+               additive_score(scope, const Q&, const K&), WEFT_SCORE_RULES("nn::additive_score"))
 
 // Bilinear: qᵀ M k (Luong et al. 2015, section 3.1, "general"), for queries and keys of different
 // sizes. Parameter: weight [QueryDim, KeyDim], initially Xavier uniform.
@@ -88,10 +86,9 @@ constexpr auto bilinear_score(scope s, const Q& query, const K& key) {
   const auto m = s.param<"weight", QueryDim, KeyDim>(init::xavier_uniform<QueryDim>());
   return dot<KeyDim>(dot<QueryDim>(query, m), key);
 }
-template <class QueryDim, class KeyDim, expression Q, expression K>
-requires(detail::rule_of_score<Q, K, QueryDim, KeyDim>() != rule::none)
-    WEFT_REJECT((detail::rule_of_score<Q, K, QueryDim, KeyDim>()),
-                bilinear_score(scope, const Q&, const K&), WEFT_SCORE_RULES("nn::bilinear_score"))
+WEFT_REJECT_IF((class QueryDim, class KeyDim, expression Q, expression K),
+               (detail::rule_of_score<Q, K, QueryDim, KeyDim>()),
+               bilinear_score(scope, const Q&, const K&), WEFT_SCORE_RULES("nn::bilinear_score"))
 
 // Gaussian kernel, for queries and keys of one size Dim: qᵀk - ‖k‖² / 2, which is -‖q - k‖² / 2
 // (Nadaraya 1964 and Watson 1964, whose estimator is attention with these scores) without the term
@@ -101,10 +98,8 @@ template <class Dim, expression Q, expression K>
 constexpr auto gaussian_score(const Q& query, const K& key) {
   return dot<Dim>(query, key) + sum<Dim>(key * key) * -0.5;
 }
-template <class Dim, expression Q, expression K>
-requires(detail::rule_of_score<Q, K, Dim, Dim>() != rule::none)
-    WEFT_REJECT((detail::rule_of_score<Q, K, Dim, Dim>()), gaussian_score(const Q&, const K&),
-                WEFT_SCORE_RULES("nn::gaussian_score"))
+WEFT_REJECT_IF((class Dim, expression Q, expression K), (detail::rule_of_score<Q, K, Dim, Dim>()),
+               gaussian_score(const Q&, const K&), WEFT_SCORE_RULES("nn::gaussian_score"))
 
 // The same with a learned inverse width: -‖w (q - k)‖² / 2. Parameter: w, a scalar, initially 1.
 template <class Dim, expression Q, expression K>

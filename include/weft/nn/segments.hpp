@@ -80,8 +80,8 @@ requires(detail::rule_of_segments<Segment, Pos, KeyPos, B, E>() ==
   return segment_list<Pos, decltype(visible), decltype(place), decltype(inside), decltype(count)>{
       visible, place, inside, count};
 }
-template <class Segment, class Pos, class KeyPos, expression B, expression E>
-requires(detail::rule_of_segments<Segment, Pos, KeyPos, B, E>() != rule::none) WEFT_REJECT(
+WEFT_REJECT_IF(
+    (class Segment, class Pos, class KeyPos, expression B, expression E),
     (detail::rule_of_segments<Segment, Pos, KeyPos, B, E>()), segments(const B&, const E&),
     (not_an_axis,
      "nn::segments: name the segments' axis, that of the positions and another for the keys, as in "

@@ -43,15 +43,14 @@ requires(detail::rule_of_sink<S, Sink, KeyPos>() ==
   const auto all = concatenate<Whole, shape<detail::sink, KeyPos>>(first, scores);
   return slice<Whole, KeyPos, 1>(softmax<Whole>(all));
 }
-template <class KeyPos, expression S, expression Sink>
-requires(detail::rule_of_sink<S, Sink, KeyPos>() != rule::none)
-    WEFT_REJECT((detail::rule_of_sink<S, Sink, KeyPos>()), softmax_with_sink(const S&, const Sink&),
-                (missing, "nn::softmax_with_sink: the scores have no such axis of keys"),
-                (elements,
-                 "nn::softmax_with_sink: scores or sink are not float; convert with "
-                 "weft::cast<float>"),
-                (surplus,
-                 "nn::softmax_with_sink: the sink has the keys' axis, or one that the scores have "
-                 "not"))
+WEFT_REJECT_IF((class KeyPos, expression S, expression Sink),
+               (detail::rule_of_sink<S, Sink, KeyPos>()), softmax_with_sink(const S&, const Sink&),
+               (missing, "nn::softmax_with_sink: the scores have no such axis of keys"),
+               (elements,
+                "nn::softmax_with_sink: scores or sink are not float; convert with "
+                "weft::cast<float>"),
+               (surplus,
+                "nn::softmax_with_sink: the sink has the keys' axis, or one that the scores have "
+                "not"))
 
 }  // namespace weft::nn

@@ -204,15 +204,15 @@ requires(detail::rule_of_add_positions<Pos, Embed, X, At>() ==
       detail::add_term(x, position_encoding.template embedding<Pos, Embed>(s, at)),
       options.dropout);
 }
-template <class Pos, class Embed, expression X, encoding_like P, class At>
-requires(detail::rule_of_add_positions<Pos, Embed, X, At>() != rule::none) WEFT_REJECT(
+WEFT_REJECT_IF(
+    (class Pos, class Embed, expression X, encoding_like P, class At),
     (detail::rule_of_add_positions<Pos, Embed, X, At>()),
     add_positions(scope, const X&, const P&, const At&, position_options = {}),
     (number,
      "nn::add_positions: the positions are a tensor of int32, such as weft::positions<Pos>(), or "
      "nn::position_ids(at) of a decode state; a rate is {.dropout = 0.1}"),
     (missing, "nn::add_positions: the operand has not both Pos and Embed"),
-    (elements, "nn::add_positions: the elements are not float; convert with weft::cast<float>"),
+    WEFT_NOT_FLOAT("nn::add_positions"),
     (positions,
      "nn::add_positions: the positions are not int32 over Pos and other axes of the operand"))
 
@@ -222,13 +222,11 @@ constexpr auto add_positions(scope s, const X& x, const P& position_encoding,
                              position_options options = {}) {
   return add_positions<Pos, Embed>(s, x, position_encoding, positions<Pos>(), options);
 }
-template <class Pos, class Embed, expression X, encoding_like P>
-requires(detail::rule_of_add_positions<Pos, Embed, X>() != rule::none)
-    WEFT_REJECT((detail::rule_of_add_positions<Pos, Embed, X>()),
-                add_positions(scope, const X&, const P&, position_options = {}),
-                (missing, "nn::add_positions: the operand has not both Pos and Embed"),
-                (elements,
-                 "nn::add_positions: the elements are not float; convert with weft::cast<float>"))
+WEFT_REJECT_IF((class Pos, class Embed, expression X, encoding_like P),
+               (detail::rule_of_add_positions<Pos, Embed, X>()),
+               add_positions(scope, const X&, const P&, position_options = {}),
+               (missing, "nn::add_positions: the operand has not both Pos and Embed"),
+               WEFT_NOT_FLOAT("nn::add_positions"))
 
 template <class Pos, class Embed, expression X, class P, class... More>
 requires(!encoding_like<P>)

@@ -46,12 +46,11 @@ struct relative_index : encoding {
     using Counted = std::conditional_t<std::same_as<Whole, void>, Pos, Whole>;
     return relative_index_positions<Counted, Embed>(at);
   }
-  template <class Pos, class Embed, expression At>
-  requires(detail::rule_of_named<Whole, Pos, At>() != rule::none)
-      WEFT_REJECT((detail::rule_of_named<Whole, Pos, At>()), embedding(scope, const At&) const,
-                  (positions,
-                   "nn::position::relative_index: where positions are not 0, 1, 2 and so on, name "
-                   "the axis that has the sequence's length, as in relative_index<Cache>"))
+  WEFT_REJECT_IF((class Pos, class Embed, expression At), (detail::rule_of_named<Whole, Pos, At>()),
+                 embedding(scope, const At&) const,
+                 (positions,
+                  "nn::position::relative_index: where positions are not 0, 1, 2 and so on, name "
+                  "the axis that has the sequence's length, as in relative_index<Cache>"))
 };
 
 }  // namespace position

@@ -31,12 +31,11 @@ struct learned : encoding {
     else
       return nn::embedding<Longest, Embed>(s, at, init::normal(0, options.deviation));
   }
-  template <class Pos, class Embed, expression At>
-  requires(detail::rule_of_named<Longest, Pos, At>() != rule::none)
-      WEFT_REJECT((detail::rule_of_named<Longest, Pos, At>()), embedding(scope, const At&) const,
-                  (positions,
-                   "nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis "
-                   "of all that there may be, as in learned<Longest>"))
+  WEFT_REJECT_IF((class Pos, class Embed, expression At),
+                 (detail::rule_of_named<Longest, Pos, At>()), embedding(scope, const At&) const,
+                 (positions,
+                  "nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis "
+                  "of all that there may be, as in learned<Longest>"))
 };
 
 }  // namespace weft::nn::position

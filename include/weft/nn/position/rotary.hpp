@@ -253,15 +253,14 @@ constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {
   return detail::rotate_by<HeadDim, Freq, Pairs>(x, angle,
                                                  detail::rotary_magnitude(options.scaling));
 }
-template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
-          std::size_t Size = HeadDim::extent, expression X, expression T>
-requires(detail::rule_of_rotary<HeadDim, Size, X>() != rule::none)
-    WEFT_REJECT((detail::rule_of_rotary<HeadDim, Size, X>()),
-                rotary(const X&, const T&, const rotary_options& = {}),
-                (missing, "nn::rotary: the operand has no such axis"),
-                (pairs,
-                 "nn::rotary: elements are rotated in pairs; name an even number of them, as in "
-                 "rotary<HeadDim, rotary_pairs::half_split, 4>(x, at)"))
+WEFT_REJECT_IF((class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
+                std::size_t Size = HeadDim::extent, expression X, expression T),
+               (detail::rule_of_rotary<HeadDim, Size, X>()),
+               rotary(const X&, const T&, const rotary_options& = {}),
+               WEFT_NO_SUCH_AXIS("nn::rotary"),
+               (pairs,
+                "nn::rotary: elements are rotated in pairs; name an even number of them, as in "
+                "rotary<HeadDim, rotary_pairs::half_split, 4>(x, at)"))
 
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
           std::size_t Size = HeadDim::extent, class T, class Options = rotary_options>
