@@ -74,7 +74,6 @@ enum class rule {
   key,
   value,
   keys,
-  mask,
   mask_keys,
   mask_order,
   memory,
@@ -94,11 +93,13 @@ enum class rule {
 // Not recursive, as clang prints a line for each macro within a macro.
 #define WEFT_FIRST(a, b) a
 #define WEFT_SECOND(a, b) b
-#define WEFT_RULES(f, a, b, c, d, e, g, h, i, j, k, l, ...)                                       \
-  WEFT_RULE(f, a)                                                                                 \
-  WEFT_RULE(f, b)                                                                                 \
-  WEFT_RULE(f, c) WEFT_RULE(f, d) WEFT_RULE(f, e) WEFT_RULE(f, g) WEFT_RULE(f, h) WEFT_RULE(f, i) \
-      WEFT_RULE(f, j) WEFT_RULE(f, k) WEFT_RULE(f, l)
+#define WEFT_RULES(f, a, b, c, d, e, g, h, i, j, k, l, ...) \
+  WEFT_RULE(f, a)                                           \
+  WEFT_RULE(f, b)                                           \
+  WEFT_RULE(f, c)                                           \
+  WEFT_RULE(f, d)                                           \
+  WEFT_RULE(f, e)                                           \
+  WEFT_RULE(f, g) WEFT_RULE(f, h) WEFT_RULE(f, i) WEFT_RULE(f, j) WEFT_RULE(f, k) WEFT_RULE(f, l)
 #define WEFT_BARE(...) __VA_ARGS__
 
 // Rules that many functions share; `name` is the function's, in quotes.
