@@ -27,6 +27,7 @@ GROUPS = {  # the folder's group and its title
     "nn/position": "position Position encodings",
     "run": "run Running and training",
     "io": "io Files, pictures and texts",
+    "weights": "io Files, pictures and texts",
     "mpi": "mpi Training on ranks",
     "lower": "cost Costs, and graphs as text",
     "passes": "cost Costs, and graphs as text",

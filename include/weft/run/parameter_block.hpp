@@ -29,6 +29,7 @@ struct parameter_memory {
 
   // No aggregate, as which clang, within a template, takes {.seed = 1}.
   parameter_memory();
+  // These addresses, and what owns them.
   parameter_memory(std::vector<std::byte*> all, std::shared_ptr<void> by);
 };
 
