@@ -28,20 +28,18 @@ constexpr auto reduce(const X& x) {
 
 }  // namespace detail
 
-// The rules of functions that run along axes, and the overload of one whose axes are K.
+// The rules of functions that run along axes K.
 #define WEFT_ALONG_RULES(name) \
   WEFT_NO_SUCH_AXIS(name), (twice, name ": an axis is named twice"), WEFT_NOT_FLOAT(name)
-#define WEFT_REJECT_ALONG(declaration, name, no_axes)                                        \
-  WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()), declaration, \
-                 no_axes, WEFT_ALONG_RULES(name))
 
 // The sum over the axes K (torch.sum); 0 where one of them has length 0.
 template <class... K, expression X>
 constexpr auto sum(const X& x) {
   return detail::reduce<op::sum, K...>(x);
 }
-WEFT_REJECT_ALONG(sum(const X&), "sum",
-                  (no_axes, "sum: name the axes to reduce, as in sum<Pos>(x)"))
+WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()), sum(const X&),
+               (no_axes, "sum: name the axes to reduce, as in sum<Pos>(x)"),
+               WEFT_ALONG_RULES("sum"))
 
 // The greatest element over the axes K (torch.amax); NaN where one is NaN, -infinity where an axis
 // has length 0. Equal greatest elements share the gradient evenly.
@@ -49,15 +47,17 @@ template <class... K, expression X>
 constexpr auto max(const X& x) {
   return detail::reduce<op::max, K...>(x);
 }
-WEFT_REJECT_ALONG(max(const X&), "max",
-                  (no_axes, "max: name the axes to reduce, as in max<Pos>(x)"))
+WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()), max(const X&),
+               (no_axes, "max: name the axes to reduce, as in max<Pos>(x)"),
+               WEFT_ALONG_RULES("max"))
 
 // The mean over the axes K (torch.mean); NaN where one of them has length 0.
 template <class... K, expression X>
 constexpr auto mean(const X& x) {
   return sum<K...>(x) / length<K...>();
 }
-WEFT_REJECT_ALONG(mean(const X&), "mean",
-                  (no_axes, "mean: name the axes to reduce, as in mean<Pos>(x)"))
+WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()), mean(const X&),
+               (no_axes, "mean: name the axes to reduce, as in mean<Pos>(x)"),
+               WEFT_ALONG_RULES("mean"))
 
 }  // namespace weft
