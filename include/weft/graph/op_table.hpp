@@ -261,7 +261,7 @@ inline constexpr facts_by_operation op_table;
 
 constexpr bool has_each_operation_once() {
   for (const op_info& i : op_table.of)
-    if (i.slots == nullptr || i.slot_count > max_slots) return false;
+    if (i.slot_count < 1 || i.slot_count > max_slots) return false;
   return facts::table.size() == op_count;
 }
 static_assert(has_each_operation_once(),
