@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // The kernels that take a kernels::call: KERNEL(name) for each. Contracts: kernels/kernels.hpp. A
