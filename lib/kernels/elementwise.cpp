@@ -343,10 +343,10 @@ void fused(const call& c) {
 }
 
 // Transposes matrices: copies floats that are contiguous along another loop than the result.
-// Returns whether c is such a copy.
+// Returns whether c, a copy, is such a one.
 bool copy_transposed(const call& c) {
   const operand &to = c.operands[0], &from = c.operands[1];
-  if (c.kind != op::copy || to.type != dtype::float32) return false;
+  if (to.type != dtype::float32) return false;
   int along = -1, across = -1;  // the loops along the result's rows, and along its columns
   for (int l = 0; l < c.loops; ++l) {
     if (c.extent[l] == 1) continue;
@@ -374,7 +374,7 @@ bool copy_transposed(const call& c) {
 
 void elementwise(const call& c) noexcept {
   if (c.fused_count > 0) return fused(c);
-  if (copy_transposed(c)) return;
+  if (c.kind == op::copy && copy_transposed(c)) return;
   const elementwise_loop f = loop_of(c.kind, c.operands[0].type, c.operands[1].type);
   const void* from[max_operands - 1]{};
   static constexpr dropout_state none{};  // initialized once: that takes as long as a short row

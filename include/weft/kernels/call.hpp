@@ -16,10 +16,10 @@ inline constexpr int max_operands = 5;  // but of attention: the result and up t
 struct operand {
   void* data = nullptr;  // address of the element with index 0 in every loop; aligned as its dtype
   dtype type = dtype::float32;
-  std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand is broadcast
   // Packed weights: what they are stored in. They are where weights/layout.hpp has them, and the
   // strides only say which loops they have.
   stored_type packed = unpacked;
+  std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand is broadcast
 
   static constexpr stored_type unpacked{UINT8_MAX};
   constexpr bool is_packed() const { return packed != unpacked; }
