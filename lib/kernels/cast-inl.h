@@ -11,7 +11,6 @@
 #include <type_traits>
 
 #include "weft/kernels/hwy-inl.h"
-#include "weft/kernels/vector_ops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {

@@ -8,8 +8,9 @@
 
 #include <cstddef>
 
+#include "weft/graph/op_table.hpp"
 #include "weft/kernels/dot_blocking.hpp"
-#include "weft/kernels/vector_ops-inl.h"
+#include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -55,33 +56,11 @@ HWY_NOINLINE inline void apply_epilogue(const tile_sums& s, const epilogue& e) {
   }
 }
 
-template <class Activation>
-HWY_NOINLINE void activate_tile(const tile_sums& s) {
-  const hn::CappedTag<float, max_dot_lanes> d;
-  const std::size_t lanes = hn::Lanes(d), rows = s.rows, columns = s.columns;
-  for (std::size_t i = 0; i < rows; ++i) {
-    float* const to = s.row[i] + s.column;
-    for (std::size_t j = 0; j < columns; j += lanes)
-      hn::StoreU(Activation()(d, hn::LoadU(d, to + j)), d, to + j);
-  }
-}
-
+// Applies an activation to a tile.
 using tile_activation = void (*)(const tile_sums&);
-
-struct tile_activation_of_operation {
-  template <op K>
-  constexpr tile_activation operator()() const {
-    if constexpr (has_flag(K, op_flag::epilogue) && has_vector_op<K>)
-      return &activate_tile<vector_op<K>>;
-    else
-      return nullptr;
-  }
-};
-// Null if there is no activation.
-inline tile_activation tile_activation_of(op activation) {
-  static constexpr auto of = table_of_operations(tile_activation_of_operation());
-  return of[activation];
-}
+// That of an operation; null if it is none. Defined in activations.cpp, so that a change of a
+// vector_op does not compile the contraction.
+tile_activation tile_activation_of(op activation);
 
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -37,7 +37,7 @@ class gemm_results : public gemm_operands {
     addends_ = x.addends();
     scale_ = static_cast<float>(c.scale);
     has_epilogue_ = scale_ != 1 || addends_ > 0;
-    activate_ = tile_activation_of(c.epilogue);
+    activate_ = c.epilogue == op::copy ? nullptr : tile_activation_of(c.epilogue);
   }
 
  protected:
