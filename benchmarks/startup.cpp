@@ -7,7 +7,7 @@
 #include <models/bert.hpp>
 #include <string>
 #include <vector>
-#include <weft/io/load.hpp>
+#include <weft/files/load.hpp>
 
 namespace {
 

@@ -1,7 +1,7 @@
 # weft_embed_weights(<target> <file>...)
 #
 # Puts files into a program, or a library: for weft::embedded<"file name">() of
-# weft/io/embedded.hpp. A file that is made while building must be the output of a custom command.
+# weft/files/embedded.hpp. A file that is made while building must be the output of a custom command.
 # Needs g++ or clang.
 function(weft_embed_weights target)
   if(ARGC LESS 2)

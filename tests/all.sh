@@ -24,7 +24,7 @@ tests() {
 }
 # Kills 200 savers.
 killed_saves() {
-  WEFT_KILLED_SAVES=200 build-test/tests/weft_io_test --run_test=saving
+  WEFT_KILLED_SAVES=200 build-test/tests/weft_files_test --run_test=saving
 }
 
 item tests tests

@@ -1,7 +1,7 @@
 // Chains of small matrix products.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace bench {
 

@@ -1,7 +1,7 @@
 // An encoder layer.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace bench {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
-#include <weft/io/heat_map.hpp>
-#include <weft/io/labels.hpp>
+#include <weft/pictures/heat_map.hpp>
+#include <weft/pictures/labels.hpp>
 
 namespace attention_tour {
 

@@ -4,9 +4,9 @@
 #include <ostream>
 #include <string>
 #include <string_view>
-#include <weft/io/grid.hpp>
-#include <weft/io/page.hpp>
-#include <weft/io/picture.hpp>
+#include <weft/pictures/grid.hpp>
+#include <weft/pictures/page.hpp>
+#include <weft/pictures/picture.hpp>
 
 namespace attention_tour {
 

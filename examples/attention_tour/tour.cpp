@@ -5,7 +5,7 @@
 #include <random>
 #include <span>
 #include <string>
-#include <weft/io/line_chart.hpp>
+#include <weft/pictures/line_chart.hpp>
 
 #include "listings.hpp"
 #include "models/additive.hpp"

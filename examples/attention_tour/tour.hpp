@@ -3,7 +3,7 @@
 
 #include <ostream>
 #include <vector>
-#include <weft/io/page.hpp>
+#include <weft/pictures/page.hpp>
 
 namespace attention_tour {
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <random>
 #include <string>
-#include <weft/io/heat_map.hpp>
-#include <weft/io/labels.hpp>
-#include <weft/io/load.hpp>
+#include <weft/files/load.hpp>
+#include <weft/pictures/heat_map.hpp>
+#include <weft/pictures/labels.hpp>
 #ifdef WEFT_WITH_MPI
 #include <weft/mpi/distributed.hpp>
 #endif

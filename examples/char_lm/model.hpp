@@ -1,7 +1,7 @@
 // A decoder-only transformer on bytes: pre-norm, causal, with a learned positional encoding.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace char_lm {
 

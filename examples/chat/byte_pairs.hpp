@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-#include <weft/io/gguf.hpp>
+#include <weft/files/gguf.hpp>
 
 struct URegularExpression;  // ICU's
 

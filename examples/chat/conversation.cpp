@@ -4,7 +4,7 @@
 #include <array>
 #include <chrono>
 #include <utility>
-#include <weft/io/load.hpp>
+#include <weft/files/load.hpp>
 
 #include "quoted.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
-#include <weft/io/gguf.hpp>
+#include <weft/files/gguf.hpp>
 
 #include "byte_pairs.hpp"
 #include "chat_template.hpp"

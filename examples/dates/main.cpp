@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
-#include <weft/io/heat_map.hpp>
-#include <weft/io/labels.hpp>
+#include <weft/pictures/heat_map.hpp>
+#include <weft/pictures/labels.hpp>
 #include <weft/run/threads.hpp>
 
 #include "corpus.hpp"

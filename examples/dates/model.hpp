@@ -2,7 +2,7 @@
 // 2015, "Neural machine translation by jointly learning to align and translate".
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 #include "text.hpp"
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <span>
 #include <string>
-#include <weft/io/heat_map.hpp>
-#include <weft/io/line_chart.hpp>
+#include <weft/pictures/heat_map.hpp>
+#include <weft/pictures/line_chart.hpp>
 #include <weft/run/threads.hpp>
 
 #include "data.hpp"

@@ -2,7 +2,7 @@
 // tokens are the places of the second one's result, with a learned position each.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace digits {
 

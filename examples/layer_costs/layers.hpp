@@ -2,7 +2,7 @@
 // another. The attention is the chapter's, of a sequence with itself, without projections.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace layer_costs {
 

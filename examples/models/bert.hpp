@@ -2,7 +2,7 @@
 // and the mean of its tokens as that of a sentence (Reimers and Gurevych 2019, section 3).
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace models {
 

@@ -2,7 +2,7 @@
 // its parameters: windows in five of six layers, with positions of their own.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace models {
 

@@ -2,7 +2,7 @@
 // Face's transformers gives their parameters.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace models {
 

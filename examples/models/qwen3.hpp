@@ -1,7 +1,7 @@
 // Qwen 3 (Yang et al. 2025) under the names that Hugging Face's transformers gives its parameters.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace models {
 

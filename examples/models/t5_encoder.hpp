@@ -2,7 +2,7 @@
 // parameters.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace models {
 

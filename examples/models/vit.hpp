@@ -2,7 +2,7 @@
 // gives its parameters.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace models {
 

@@ -2,7 +2,7 @@
 // parameters: an encoder of a spectrogram, and a decoder of text.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace models {
 

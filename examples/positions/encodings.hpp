@@ -3,7 +3,7 @@
 
 #include <string_view>
 #include <tuple>
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 #include "own.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 #include <vector>
-#include <weft/io/grid.hpp>
+#include <weft/pictures/grid.hpp>
 
 #include "task.hpp"
 

@@ -1,7 +1,7 @@
 // A small transformer that reads a text and predicts a character at each position.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace positions {
 

@@ -5,7 +5,7 @@
 // r1 and r2, which are positive, learned, and initially 1.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace positions {
 

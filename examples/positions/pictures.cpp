@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <weft/io/heat_map.hpp>
-#include <weft/io/labels.hpp>
-#include <weft/io/line_chart.hpp>
+#include <weft/pictures/heat_map.hpp>
+#include <weft/pictures/labels.hpp>
+#include <weft/pictures/line_chart.hpp>
 
 namespace positions {
 

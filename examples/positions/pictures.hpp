@@ -3,7 +3,7 @@
 
 #include <string>
 #include <vector>
-#include <weft/io/picture.hpp>
+#include <weft/pictures/picture.hpp>
 
 #include "study.hpp"
 

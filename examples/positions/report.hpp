@@ -3,8 +3,8 @@
 
 #include <string>
 #include <vector>
-#include <weft/io/grid.hpp>
-#include <weft/io/page.hpp>
+#include <weft/pictures/grid.hpp>
+#include <weft/pictures/page.hpp>
 
 #include "study.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <weft/io/load.hpp>
+#include <weft/files/load.hpp>
 
 namespace sentence {
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iostream>
 #include <numeric>
-#include <weft/io/heat_map.hpp>
+#include <weft/pictures/heat_map.hpp>
 
 #include "embedder.hpp"
 #include "support/program.hpp"

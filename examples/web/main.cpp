@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <weft/io/load.hpp>
+#include <weft/files/load.hpp>
 
 #include "char_lm/baseline.hpp"
 #include "char_lm/text.hpp"

@@ -2,7 +2,7 @@
 // the steps of each: the trace, the passes and the lowering.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace weft::testing {
 

@@ -7,7 +7,7 @@
 #include "kernels/targets.hpp"
 #include "support/error_bound.hpp"
 #include "support/trial.hpp"
-#include "weft/io/safetensors.hpp"
+#include "weft/files/safetensors.hpp"
 
 namespace weft::conformance {
 

@@ -26,8 +26,10 @@ GROUPS = {  # the folder's group and its title
     "nn": "nn Layers",
     "nn/position": "position Position encodings",
     "run": "run Running and training",
-    "io": "io Files, pictures and texts",
-    "weights": "io Files, pictures and texts",
+    "files": "files Files and weights",
+    "weights": "files Files and weights",
+    "inspect": "inspect Explanations and profiles",
+    "pictures": "pictures Pictures and pages",
     "mpi": "mpi Training on ranks",
     "lower": "cost Costs, and graphs as text",
     "passes": "cost Costs, and graphs as text",
@@ -118,7 +120,7 @@ def header(path, text):
     text = re.sub(r"^template <.*>\n\w+\(.*\) -> .*;$", "\n", text, flags=re.M)
     lines = list(documented(list(without_details(text.split("\n")))))
     folder = str(path.parent.relative_to(ROOT / "include" / "weft"))
-    if path.name != "weft.hpp":
+    if path.name != "model.hpp":  # which describes the namespaces
         for i, line in enumerate(lines):
             if re.match(r"namespace weft.*\{$", line) and lines[i + 1] == "":
                 lines[i : i + 2] = [f"{line}  /** @addtogroup {GROUPS[folder]}", "@{ */"]

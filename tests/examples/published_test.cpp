@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-#include <weft/io/load.hpp>
+#include <weft/files/load.hpp>
 
 #include "support/golden_file.hpp"
 

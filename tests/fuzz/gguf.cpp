@@ -1,6 +1,6 @@
 // Fuzzes GGUF files: tensors that are read are inside the file, the value of a key is read as one
 // type, and invalid files throw weft::error.
-#include "weft/io/gguf.hpp"
+#include "weft/files/gguf.hpp"
 
 #include <algorithm>
 

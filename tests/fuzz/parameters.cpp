@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fuzz/input.hpp"
-#include "weft/io/load.hpp"
+#include "weft/files/load.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/ops/reduce.hpp"
 #include "weft/run/error.hpp"

@@ -1,6 +1,6 @@
 // Fuzzes safetensors files: tensors that are read have the layout that the header gives, and
 // anything else is a weft::error.
-#include "weft/io/safetensors.hpp"
+#include "weft/files/safetensors.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 #include "dates/text.hpp"
 #include "fuzz/input.hpp"
 #include "support/corpus.hpp"
-#include "weft/io/labels.hpp"
+#include "weft/pictures/labels.hpp"
 #include "weft/run/error.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

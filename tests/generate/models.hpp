@@ -2,7 +2,7 @@
 // fixed axes and of axes whose length a run determines.
 #pragma once
 
-#include "weft/weft.hpp"
+#include "weft/model.hpp"
 
 namespace weft::generating {
 

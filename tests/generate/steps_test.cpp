@@ -13,8 +13,8 @@
 #include "generate/models.hpp"
 #include "kernels/targets.hpp"
 #include "support/temporary.hpp"
-#include "weft/io/load.hpp"
-#include "weft/io/profile.hpp"
+#include "weft/files/load.hpp"
+#include "weft/inspect/profile.hpp"
 
 namespace {
 

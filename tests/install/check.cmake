@@ -2,7 +2,7 @@
 # each way of asking for components.
 #
 # -D BUILD=<weft's build folder> -D SOURCE=<the consumer> -D WORK=<an empty folder>
-# -D COMPILER=<C++ compiler> -D COMPONENTS=<those that were built: io;mpi;pictures;tbb>
+# -D COMPILER=<C++ compiler> -D COMPONENTS=<those that were built: files;mpi;pictures;tbb>
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 
@@ -51,8 +51,8 @@ endfunction()
 set(nothing_else -DCMAKE_DISABLE_FIND_PACKAGE_Cairo=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
   -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON)
 if(NOT ALL)
-  must_work(with_io ${nothing_else} "-DWANTED=COMPONENTS,io")
-  must_be_refused(misspelt "weft has no component 'picture': there are io, mpi, pictures and tbb"
+  must_work(with_files ${nothing_else} "-DWANTED=COMPONENTS,files")
+  must_be_refused(misspelt "weft has no component 'picture': there are files, mpi, pictures and tbb"
     "-DWANTED=COMPONENTS,picture")
   return()
 endif()
@@ -60,7 +60,7 @@ must_work(alone ${nothing_else})
 list(JOIN COMPONENTS "," all)
 must_work(with_all "-DWANTED=COMPONENTS,${all}")
 # How a component is asked for changes nothing that is compiled.
-must_configure(optional ${nothing_else} "-DWANTED=OPTIONAL_COMPONENTS,io")
+must_configure(optional ${nothing_else} "-DWANTED=OPTIONAL_COMPONENTS,files")
 if(COMPONENTS MATCHES mpi)
   must_configure(with_mpi ${nothing_else} "-DWANTED=COMPONENTS,mpi")
   must_be_refused(without_mpi "'mpi' is missing: it needs MPI (Debian: libopenmpi-dev)"

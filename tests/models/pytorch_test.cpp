@@ -9,7 +9,7 @@
 #include "support/golden_file.hpp"
 #include "support/golden_init.hpp"
 #include "support/greater_error.hpp"
-#include "weft/io/safetensors.hpp"
+#include "weft/files/safetensors.hpp"
 
 namespace {
 

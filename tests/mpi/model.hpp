@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <weft/mpi/distributed.hpp>
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace weft::testing {
 

@@ -8,7 +8,7 @@
 
 #include "support/golden_file.hpp"
 #include "support/trial.hpp"
-#include "weft/io/tensor_file.hpp"
+#include "weft/files/tensor_file.hpp"
 #include "weft/weft.hpp"
 
 namespace {

@@ -10,7 +10,7 @@
 #include "../support/golden_init.hpp"
 #include "reference/evaluate.hpp"
 #include "support/golden_file.hpp"
-#include "weft/io/safetensors.hpp"
+#include "weft/files/safetensors.hpp"
 #include "weft/passes/differentiate.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 
 #include "support/temporary.hpp"
 #include "support/trial.hpp"
-#include "weft/io/load.hpp"
+#include "weft/files/load.hpp"
 #include "weft/weft.hpp"
 
 namespace {

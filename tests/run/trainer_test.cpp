@@ -8,7 +8,7 @@
 #include "run/classifier.hpp"
 #include "support/error_bound.hpp"
 #include "support/golden_file.hpp"
-#include "weft/io/safetensors.hpp"
+#include "weft/files/safetensors.hpp"
 #include "weft/weft.hpp"
 
 namespace {

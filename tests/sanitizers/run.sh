@@ -19,7 +19,7 @@ case $what in
     preset=asan-ci skip="$skip|^(conformance|generate|models|mpi|nn|passes|reference)(/|$)"
     export BOOST_TEST_RUN_FILTERS=':!attention/each_query_sees*'
     ;;
-  threads) preset=tsan tests='^(io|mpi|run|threads)/' ;;
+  threads) preset=tsan tests='^(files|inspect|mpi|run|threads)/' ;;
   ci-threads) preset=tsan tests='^threads/' ;;
   *) sed -n '2,6s/^# *//p' "$0" >&2; exit 2 ;;
 esac

@@ -19,8 +19,11 @@ LAYERS = {
     "lower": ("axes", "graph", "kernels", "passes", "weights"),
     "run": ("axes", "graph", "kernels", "lower", "passes", "weights"),
     "generate": ("axes", "graph", "kernels", "lower", "passes", "run", "weights"),
-    "io": ("axes", "graph", "kernels", "lower", "passes", "run", "weights"),
-    "mpi": ("axes", "graph", "io", "kernels", "lower", "passes", "run", "weights"),
+    "inspect": ("axes", "graph", "kernels", "lower", "passes", "run", "weights"),
+    "files": ("axes", "graph", "kernels", "lower", "passes", "run", "weights"),
+    "pictures": ("run",),
+    "io": ("files",),
+    "mpi": ("axes", "files", "graph", "kernels", "lower", "passes", "run", "weights"),
 }
 # Kernels know of the graph only the operations, and what their table says.
 OPERATIONS = ("graph/attention_slots.hpp", "graph/op.hpp", "graph/op_table.hpp", "graph/random.hpp")

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "support/trial.hpp"
-#include "weft/io/safetensors.hpp"
+#include "weft/files/safetensors.hpp"
 
 namespace weft::testing {
 

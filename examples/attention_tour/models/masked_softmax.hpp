@@ -1,6 +1,6 @@
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace masked_softmax {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 // Two sequences of ten keys and values, and one query for each.
 namespace toy {

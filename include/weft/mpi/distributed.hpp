@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "weft/io/load.hpp"
+#include "weft/files/load.hpp"
 #include "weft/mpi/agreement.hpp"
 #include "weft/mpi/batch_axis.hpp"
 #include "weft/mpi/communicator.hpp"

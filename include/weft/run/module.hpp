@@ -150,7 +150,7 @@ class runnable {
   // on one thread.
   void run_on(const executor& threads) { engine_->run_on(threads); }
 
-  // Records the times of later runs while r lives: see weft::profile of weft/io/profile.hpp.
+  // Records the times of later runs while r lives: see weft::profile of weft/inspect/profile.hpp.
   void record(const std::shared_ptr<recording>& r) { engine_->record(r); }
 
   // The size in bytes of the packed parameters, at this precision.
@@ -187,8 +187,8 @@ class runnable {
     packed_.reset();
   }
 
-  // The packed weights, to save, see weft::save of weft/io/load.hpp. Throws weft::error where the
-  // module is not frozen.
+  // The packed weights, to save, see weft::save of weft/files/load.hpp. Throws weft::error where
+  // the module is not frozen.
   packed_weights packed() const {
     if (!engine_->is_frozen()) throw error("packed: the module is not frozen");
     const auto& blocks = engine_->blocks();

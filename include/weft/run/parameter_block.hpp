@@ -51,7 +51,7 @@ class parameter_reader {
   virtual std::shared_ptr<std::byte[]> packed([[maybe_unused]] precision as) { return nullptr; }
 };
 
-// What parameters can be made from, beside a seed: a file of tensors, see weft/io/load.hpp.
+// What parameters can be made from, beside a seed: a file of tensors, see weft/files/load.hpp.
 class parameter_source {
  public:
   virtual ~parameter_source() = default;

@@ -93,7 +93,7 @@ class trainer {
   // alone; the optimizer uses all.
   void run_on(const executor& threads) { engine_->run_on(threads); }
 
-  // Records the times of later steps while r lives: see weft::profile of weft/io/profile.hpp.
+  // Records the times of later steps while r lives: see weft::profile of weft/inspect/profile.hpp.
   void record(const std::shared_ptr<recording>& r) { engine_->record(r); }
 
   // One step: computes the loss and its gradients, then updates the parameters. Takes one weft::arg

@@ -1,7 +1,7 @@
 // Models whose results depend on NaN, infinities, signed zeros, exact sums and small roundings.
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 namespace arithmetic {
 

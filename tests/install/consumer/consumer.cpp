@@ -2,15 +2,15 @@
 
 #include <cstdio>
 #ifdef WITH_IO
-#include <weft/io/embedded.hpp>
-#include <weft/io/load.hpp>
+#include <weft/files/embedded.hpp>
+#include <weft/files/load.hpp>
 #endif
 #ifdef WITH_MPI
 #include <weft/mpi/distributed.hpp>
 #endif
 #ifdef WITH_PICTURES
-#include <weft/io/grid.hpp>
-#include <weft/io/heat_map.hpp>
+#include <weft/pictures/grid.hpp>
+#include <weft/pictures/heat_map.hpp>
 #endif
 #ifdef WITH_TBB
 #include <weft/run/threads.hpp>

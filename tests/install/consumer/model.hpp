@@ -1,6 +1,6 @@
 #pragma once
 
-#include <weft/weft.hpp>
+#include <weft/model.hpp>
 
 struct Rows : weft::axis<3> {};
 struct Columns : weft::axis<weft::up_to<100>> {};

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[3] / "include"
-HEADERS = ("weft.hpp", "graph/scope.hpp", "nn/transformer.hpp", "nn/position.hpp", "io/load.hpp",
-           "io/page.hpp", "io/gguf.hpp", "run/view.hpp")
+HEADERS = ("weft.hpp", "graph/scope.hpp", "nn/transformer.hpp", "nn/position.hpp", "files/load.hpp",
+           "pictures/page.hpp", "files/gguf.hpp", "run/view.hpp")
 SENTENCE = "weft: the headers are C++20; compile with -std=c++20 or later"
 LINES = 8
 

@@ -1,6 +1,6 @@
 #include <weft/weft.hpp>
 
-#include <weft/io/load.hpp>
+#include <weft/files/load.hpp>
 
 struct Batch : weft::axis<8> {};
 struct Embed : weft::axis<384> {};

@@ -1,0 +1,6 @@
+// To see what models do, and what it costs.
+#pragma once
+
+#include "weft/inspect/explain.hpp"
+#include "weft/inspect/profile.hpp"
+#include "weft/lower/cost.hpp"

@@ -1,0 +1,5 @@
+// To run models.
+#pragma once
+
+#include "weft/run/error.hpp"
+#include "weft/run/module.hpp"

@@ -1,0 +1,5 @@
+// To train models.
+#pragma once
+
+#include "weft/run/error.hpp"
+#include "weft/run/trainer.hpp"

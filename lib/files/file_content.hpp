@@ -1,0 +1,33 @@
+// What is known of a file of tensors once it is opened, and the readers of each format.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "byte_source.hpp"
+#include "weft/files/tensor_file.hpp"
+
+namespace weft::detail {
+
+struct file_content {
+  std::string name;
+  std::vector<stored_tensor> tensors;  // sorted by name
+  std::map<std::string, std::string, std::less<>> metadata;
+};
+
+// Each throws weft::error, which names the file, where it is not valid.
+file_content read_safetensors(std::shared_ptr<const byte_source> source);
+file_content read_gguf(std::shared_ptr<const byte_source> source);
+// The tensors of the files that an index names, which is JSON.
+file_content read_index(const byte_source& index, const std::filesystem::path& folder);
+
+bool is_gguf(const byte_source& source);
+
+// Sorts the tensors by name. Throws weft::error where two have the same.
+void sort_by_name(file_content& content);
+
+}  // namespace weft::detail
