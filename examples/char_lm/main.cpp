@@ -9,7 +9,7 @@
 #include <weft/pictures/heat_map.hpp>
 #include <weft/pictures/labels.hpp>
 #ifdef WEFT_WITH_MPI
-#include <weft/mpi/distributed.hpp>
+#include <weft/mpi/checkpoint.hpp>
 #endif
 
 #include "baseline.hpp"

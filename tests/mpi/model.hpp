@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <weft/mpi/distributed.hpp>
+#include <weft/mpi/checkpoint.hpp>
 #include <weft/model.hpp>
 
 namespace weft::testing {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <span>
@@ -15,16 +14,20 @@
 #include <utility>
 #include <vector>
 
-#include "weft/files/load.hpp"
 #include "weft/mpi/agreement.hpp"
 #include "weft/mpi/batch_axis.hpp"
 #include "weft/mpi/communicator.hpp"
 #include "weft/mpi/finished.hpp"
 #include "weft/mpi/gradient_exchange.hpp"
 #include "weft/mpi/sharding.hpp"
-#include "weft/run/trainer.hpp"
+#include "weft/run/argument.hpp"
+#include "weft/run/training.hpp"
 
 namespace weft {
+namespace detail {
+template <class Distributed>
+class checkpoint;  // mpi/checkpoint.hpp
+}
 
 // How the work is divided.
 struct sharding_options {
@@ -61,9 +64,9 @@ struct sharding_options {
 // change. A rank that is left by another exception ends all: see weft::mpi_main.
 template <model_like Model, class Batch, class Optimizer = adamw, fixed_string Loss = "loss">
 class distributed {
-  using local = trainer<Model, Optimizer, Loss>;
-  using source = typename local::source;
-  using code = typename local::code;
+  using source = training<Model, Loss>;
+  using code = lowered<source>;
+  using optimizer = Optimizer;
   using batch = detail::batch_axis<source, Batch>;
 
   static constexpr bool well_formed = detail::is_trainable<Model, Loss>() && batch::exists();
@@ -106,7 +109,7 @@ class distributed {
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float step(const Args&... args) {
-    const engine::use one(*trainer_.engine_);
+    const engine::use one(*parts_.engine);
     const float loss = compute(args...);
     update_parameters();
     return loss;
@@ -115,13 +118,13 @@ class distributed {
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float compute_gradients(const Args&... args) {
-    const engine::use one(*trainer_.engine_);
+    const engine::use one(*parts_.engine);
     return compute(args...);
   }
   // Updates the parameters with the latest gradients, and counts a step. Throws weft::error on all
   // ranks where training_options::error_if_nonfinite says so.
   void apply() {
-    const engine::use one(*trainer_.engine_);
+    const engine::use one(*parts_.engine);
     update_parameters();
   }
 
@@ -129,19 +132,19 @@ class distributed {
   // though no two at once. Throws weft::error where MPI was initialised for less.
   void run_on(const executor& threads) {
     if (threads.width() > 1) detail::check_thread_level();
-    trainer_.run_on(threads);
+    parts_.engine->run_on(threads);
   }
   // Records the times of this rank's later steps: see weft::profile. Each shard is a run.
-  void record(const std::shared_ptr<recording>& r) { trainer_.record(r); }
+  void record(const std::shared_ptr<recording>& r) { parts_.engine->record(r); }
 
   // The L2 norm of the global batch's gradients in the last step, before clipping.
-  double gradient_norm() const { return trainer_.gradient_norm(); }
+  double gradient_norm() const { return parts_.gradient_norm; }
   // The number of steps done.
-  std::int64_t steps() const { return trainer_.steps(); }
+  std::int64_t steps() const { return parts_.steps; }
   // Continues as after that many steps, on all ranks: see trainer::resume_at.
-  void resume_at(std::int64_t steps) { trainer_.resume_at(steps); }
+  void resume_at(std::int64_t steps) { parts_.steps = steps; }
   // The parameters, the same on all ranks; the copy shares their memory.
-  weft::parameters<Model> parameters() const { return trainer_.parameters(); }
+  weft::parameters<Model> parameters() const { return parts_.parameters; }
 
   // The ranks that it trains on.
   const communicator& ranks() const { return ranks_; }
@@ -153,23 +156,20 @@ class distributed {
               training_options options, sharding_options sharding)
       : ranks_(std::move(ranks)),
         sharding_(sharding),
-        trainer_(typename local::checked{}, std::move(shared), optimizer, std::move(options), {},
-                 sharding.divides_state ? pages::small : pages::huge),
+        parts_(std::move(shared), optimizer, std::move(options), {},
+               sharding.divides_state ? pages::small : pages::huge),
         exchange_(ranks_, gradients(), blocks(), sharding.divides_state) {
     compare();
-    ranks_.broadcast(std::as_writable_bytes(trainer_.floats_));
+    ranks_.broadcast(std::as_writable_bytes(parts_.floats));
     detail::agreement same;
-    same.add("other parameters", detail::hash_of(std::as_bytes(trainer_.floats_)));
+    same.add("other parameters", detail::hash_of(std::as_bytes(parts_.floats)));
     same.check(ranks_);
   }
 
   template <model_like M, class B, class O, fixed_string L>
   friend void explain(const distributed<M, B, O, L>&, std::ostream&);
-  template <model_like M, class B, class O, fixed_string L>
-  friend void save(const distributed<M, B, O, L>&, const std::filesystem::path&,
-                   const save_options&);
-  template <model_like M, class B, class O, fixed_string L>
-  friend void load(distributed<M, B, O, L>&, const std::filesystem::path&);
+  template <class Distributed>
+  friend class detail::checkpoint;
 
   std::string explained() const {
     return std::to_string(ranks_.size()) + " ranks, " + std::to_string(sharding_.shards) +
@@ -179,12 +179,12 @@ class distributed {
   }
 
   std::span<float> gradients() {
-    return {reinterpret_cast<float*>(trainer_.gradients_.get()), trainer_.floats_.size()};
+    return {reinterpret_cast<float*>(parts_.gradients.get()), parts_.floats.size()};
   }
   std::vector<detail::gradient_block> blocks() const {
     static constexpr auto finished = detail::finished_by(code::tables);
     std::vector<detail::gradient_block> all;
-    for (const auto& b : trainer_.blocks_) {
+    for (const auto& b : parts_.blocks) {
       int last = 0;
       for (std::size_t i = 0; i < finished.size(); ++i) {
         const std::size_t begin = code::tables.parameters[i].offset / sizeof(float);
@@ -197,7 +197,7 @@ class distributed {
   }
 
   void compare() const {
-    const training_options& o = trainer_.options_;
+    const training_options& o = parts_.options;
     // First, as another version may compare other things.
     detail::agreement version;
     version.add("another version of weft", detail::hash_of(detail::version()));
@@ -215,7 +215,7 @@ class distributed {
     same.add("another dropout_seed in its training_options",
              detail::hash_of(std::as_bytes(std::span(seed))));
     std::string decays;
-    for (const auto& b : trainer_.blocks_) decays += b.decays ? 'd' : '-';
+    for (const auto& b : parts_.blocks) decays += b.decays ? 'd' : '-';
     same.add("other parameters that decay in its training_options", detail::hash_of(decays));
     const std::array division{sharding_.shards, static_cast<int>(sharding_.divides_state)};
     same.add("other sharding_options", detail::hash_of(std::as_bytes(std::span(division))));
@@ -237,7 +237,7 @@ class distributed {
         gradients[i] =
             std::ldexp(1 + 0.37f * static_cast<float>(i % 7), static_cast<int>(i % 61) - 45);
       }
-      trainer_.optimizer_(
+      parts_.optimizer(
           {.parameters = parameters, .gradients = gradients, .state = states, .step = step});
     }
     std::vector<double> all(parameters.begin(), parameters.end());
@@ -257,7 +257,7 @@ class distributed {
   float sum_over_shards(const Args&... args) {
     const detail::rounding_to_nearest mode;
     typename batch::arguments bound{};
-    greeting mine{0, trainer_.steps(), trainer_.scale_of_schedule()};
+    greeting mine{0, parts_.steps, parts_.scale_of_schedule()};
     ranks_.attempt(true, [&] {
       bound = bindings<source>(code::program, args...);
       mine.examples = batch::length(bound);
@@ -291,7 +291,7 @@ class distributed {
       if (s.rank == ranks_.rank()) own.push_back(s);
     const auto bind = [&](const detail::tree_step& s) {
       const example_range range = cut_.shards[static_cast<std::size_t>(s.shard)].examples;
-      trainer_.engine_->bind(batch::slices(bound, range.begin - first, range.size()));
+      parts_.engine->bind(batch::slices(bound, range.begin - first, range.size()));
     };
     ranks_.attempt(true, [&] {
       for (const auto& s : own) bind(s);
@@ -301,13 +301,13 @@ class distributed {
     for (const auto& s : own) {
       if (own.size() > 1) bind(s);
       const auto i = static_cast<std::size_t>(s.shard);
-      trainer_.draw_for(cut_.shards[i].number);
-      exchange_.run(*trainer_.engine_, s, &s == &own.back());
-      losses_[i] = cut_.share(cut_.shards[i]) * static_cast<double>(trainer_.loss());
+      parts_.draw_for(cut_.shards[i].number);
+      exchange_.run(*parts_.engine, s, &s == &own.back());
+      losses_[i] = cut_.share(cut_.shards[i]) * static_cast<double>(parts_.loss());
     }
     exchange_.finish();
     if constexpr (detail::computes_indices(code::tables))
-      ranks_.attempt(true, [&] { trainer_.engine_->check_run(); });
+      ranks_.attempt(true, [&] { parts_.engine->check_run(); });
     exchange_.sum(losses_);
     return static_cast<float>(detail::sum_of(losses_));
   }
@@ -319,81 +319,17 @@ class distributed {
       return sum_over_shards(args...);
   }
   void update_parameters() {
-    trainer_.record_update([&] {
-      if (!sharding_.divides_state) return trainer_.update_all();
-      trainer_.update_parameters([&](std::size_t b) { return exchange_.owns(b); },
-                                 [&](std::span<double> squares) { exchange_.sum(squares); });
-      exchange_.gather_segments(trainer_.floats_);
+    parts_.record_update([&] {
+      if (!sharding_.divides_state) return parts_.update_all();
+      parts_.update_parameters([&](std::size_t b) { return exchange_.owns(b); },
+                               [&](std::span<double> squares) { exchange_.sum(squares); });
+      exchange_.gather_segments(parts_.floats);
     });
-  }
-
-  void save(const std::filesystem::path& file, const save_options& options) const {
-    // With divided states, rank 0 collects the others' segments in copies.
-    const bool collects = sharding_.divides_state && ranks_.rank() == 0;
-    auto whole = states();
-    ranks_.attempt(collects, [&] {
-      for (auto& state : whole) state = state.copy();
-    });
-    if (sharding_.divides_state)
-      for (const auto& state : whole) exchange_.gather_segments(state.floats(), 0);
-    ranks_.attempt(ranks_.rank() == 0, [&] { detail::save(training_state(whole), file, options); });
-  }
-  void load(const std::filesystem::path& file) {
-    // Rank 0 reads all states, and the others receive one after another.
-    auto own = states();
-    std::vector<weft::parameters<Model>> read;
-    ranks_.attempt(true, [&] {
-      const std::size_t copies =
-          ranks_.rank() == 0 ? own.size() : std::min<std::size_t>(own.size(), 1);
-      for (std::size_t s = 0; s < copies; ++s) read.push_back(own[s].copy());
-    });
-    std::int64_t steps = 0;
-    ranks_.attempt(ranks_.rank() == 0, [&] {
-      auto state = training_state(read);
-      detail::load(state, file);
-      steps = state.steps;
-    });
-    ranks_.broadcast(std::as_writable_bytes(std::span(&steps, 1)));
-    ranks_.broadcast(std::as_writable_bytes(trainer_.floats_));
-    for (std::size_t s = 0; s < own.size(); ++s) {
-      const auto whole = read[std::min(s, read.size() - 1)].floats();
-      ranks_.broadcast(std::as_writable_bytes(whole));
-      keep(whole, own[s].floats());
-    }
-    trainer_.resume_at(steps);
-  }
-
-  std::vector<weft::parameters<Model>> states() const {
-    std::vector<weft::parameters<Model>> all;
-    for (std::size_t s = 0; s < Optimizer::states; ++s) all.push_back(trainer_.optimizer_state(s));
-    return all;
-  }
-  detail::training_state training_state(const std::vector<weft::parameters<Model>>& states) const {
-    auto all = detail::state_of(trainer_);
-    all.optimizer.assign(states.begin(), states.end());
-    return all;
-  }
-  // Copies what this rank keeps of a state: all but the blocks of other ranks.
-  void keep(std::span<const float> whole, std::span<float> own) const {
-    std::size_t next = 0;
-    const auto copy_to = [&](std::size_t end) {
-      std::copy(whole.begin() + static_cast<std::ptrdiff_t>(next),
-                whole.begin() + static_cast<std::ptrdiff_t>(end),
-                own.begin() + static_cast<std::ptrdiff_t>(next));
-      next = end;
-    };
-    for (std::size_t b = 0; b < trainer_.blocks_.size(); ++b) {
-      const auto& block = trainer_.blocks_[b];
-      copy_to(block.begin);
-      if (!sharding_.divides_state || exchange_.owns(b)) copy_to(block.begin + block.size);
-      next = block.begin + block.size;
-    }
-    copy_to(whole.size());
   }
 
   communicator ranks_;
   sharding_options sharding_;
-  local trainer_;
+  detail::training_parts<Model, Optimizer, Loss> parts_;
   detail::gradient_exchange exchange_;
   std::vector<std::size_t> examples_;  // of each rank, for which cut_ is
   detail::sharding cut_;
@@ -427,21 +363,6 @@ class distributed {
 template <model_like Model, class Batch, class Optimizer, fixed_string Loss>
 void explain(const distributed<Model, Batch, Optimizer, Loss>& t, std::ostream& out = std::cout) {
   out << t.explained();
-}
-
-// Collective. Rank 0 writes what weft::save of a trainer writes, in one file that is replaced when
-// it is complete: any number of ranks, and a weft::trainer, go on from it. Throws rank_error on all
-// ranks where it cannot be written.
-template <model_like Model, class Batch, class Optimizer, fixed_string Loss>
-void save(const distributed<Model, Batch, Optimizer, Loss>& t, const std::filesystem::path& file,
-          const save_options& options = {}) {
-  t.save(file, options);
-}
-// Collective. Rank 0 reads the file, and sends its content to all. Throws rank_error on all ranks
-// where it cannot be read, or is of another model or type of optimizer.
-template <model_like Model, class Batch, class Optimizer, fixed_string Loss>
-void load(distributed<Model, Batch, Optimizer, Loss>& t, const std::filesystem::path& file) {
-  t.load(file);
 }
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <weft/files/load.hpp>
 #endif
 #ifdef WITH_MPI
-#include <weft/mpi/distributed.hpp>
+#include <weft/mpi/checkpoint.hpp>
 #endif
 #ifdef WITH_PICTURES
 #include <weft/pictures/grid.hpp>
