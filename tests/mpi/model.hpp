@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <weft/mpi/checkpoint.hpp>
 #include <weft/model.hpp>
+#include <weft/mpi/checkpoint.hpp>
 
 namespace weft::testing {
 
