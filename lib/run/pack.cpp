@@ -31,7 +31,7 @@ std::size_t packed_parameter(const program& p, const instruction& s) {
 
 void engine::pack(const instruction& s, std::byte* packed, precision as,
                   std::byte* scratch) const noexcept {
-  if (s.packed == not_packed) return;
+  if (!s.packs()) return;
   const auto* const values =
       reinterpret_cast<const float*>(memory_.parameters[packed_parameter(*p_, s)]);
   pack_rows(s, values, all_rows, packed, as, scratch);
@@ -98,7 +98,7 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   // The contractions that pack each parameter.
   std::vector<std::vector<const instruction*>> packing(p_->parameters.size());
   for (const instruction& s : p_->instructions)
-    if (s.packed != not_packed) packing[packed_parameter(*p_, s)].push_back(&s);
+    if (s.packs()) packing[packed_parameter(*p_, s)].push_back(&s);
   // The largest first: it takes longest.
   std::vector<std::size_t> order(packing.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -143,7 +143,7 @@ void engine::freeze(const engine& frozen) {
         "freeze: the other module's model has other weights, or packs them otherwise; make this "
         "one "
         "from the file that they come from");
-  adopt(frozen.memory_.packed, frozen.memory_.packed_as);
+  adopt(frozen.memory_.packed, frozen.memory_.weights_as);
 }
 
 namespace detail {
@@ -166,7 +166,7 @@ std::uint64_t packing_of(const program& tables) {
   // In the order of their packed operands: two programs can have their instructions in another.
   std::vector<const instruction*> packing;
   for (const instruction& s : tables.instructions)
-    if (s.packed != not_packed) packing.push_back(&s);
+    if (s.packs()) packing.push_back(&s);
   std::ranges::sort(packing, {}, &instruction::packed);
   for (const auto* s : packing) {
     const auto c = call_at_bounds(tables, *s);
@@ -183,7 +183,7 @@ void unpack(const program& tables, std::size_t i, std::size_t first, std::span<f
             std::span<const std::byte> packed, precision as, const packed_layout& layout) {
   std::ranges::fill(into, 0.0f);
   for (const instruction& s : tables.instructions) {
-    if (s.packed == not_packed || packed_parameter(tables, s) != i) continue;
+    if (!s.packs() || packed_parameter(tables, s) != i) continue;
     auto c = call_at_bounds(tables, s);
     c.operands[s.rhs].packed = layout.stored(as);
     // It is only read.

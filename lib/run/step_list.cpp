@@ -60,8 +60,8 @@ bool engine::runs_generated(int i) const noexcept {
   const instruction& s = p_->instructions[i];
   if (generated_.of == nullptr || generated_.of[i].run == nullptr) return false;
   const generated_step& g = generated_.of[i];
-  const bool is_packed = is_frozen() && s.packed != not_packed;
-  if (is_packed && memory_.packed_as != precision::float32) return false;
+  const bool is_packed = is_frozen() && s.packs();
+  if (is_packed && memory_.weights_as != precision::float32) return false;
   if (is_packed && g.reads_packed) return generated_.reads(kernels::layout_of_packed());
   for (int o = 0; o < s.operands; ++o) {
     const operand_ref& r = operands_of(*p_, s)[o];
@@ -103,7 +103,7 @@ void engine::bind_calls() noexcept {
     c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
     if (!is_frozen()) continue;
     const bool reads_packed = here.has_parts || generated_.of[i].reads_packed;
-    if (s.packed != not_packed && reads_packed) bind_packed(here.operands[s.rhs], s);
+    if (s.packs() && reads_packed) bind_packed(here.operands[s.rhs], s);
     // A gather from a parameter that is kept only as a contraction has packed it.
     if (s.run != kernel::gather || here.operands[1].data != nullptr) continue;
     const operand_ref& table = operands_of(*p_, s)[1];
@@ -116,7 +116,7 @@ void engine::bind_packed(kernels::operand& o, const instruction& packed_by) cons
   o.packed = memory_.stored;
   // It is only read.
   o.data =
-      const_cast<std::byte*>(memory_.packed) + packed_size(packed_by.packed, memory_.packed_as);
+      const_cast<std::byte*>(memory_.packed) + packed_size(packed_by.packed, memory_.weights_as);
 }
 
 void engine::bind_inputs() noexcept {
@@ -125,7 +125,7 @@ void engine::bind_inputs() noexcept {
 
 void engine::adopt(const std::byte* packed, precision as) noexcept {
   memory_.packed = packed;
-  memory_.packed_as = as;
+  memory_.weights_as = as;
   memory_.stored = kernels::layout_of_packed().stored(as);
   choose_functions();
   bind_calls();

@@ -69,7 +69,7 @@ constexpr generated_step step_of_dot() {
   constexpr signature g = signature_of_instruction<Unit, I>();
   constexpr dot_plan plan = plan_of_dot(g);
   if constexpr (plan.supported) {
-    constexpr bool reads_packed = s.packed != not_packed && packs_once<plan> && plan.rhs == s.rhs;
+    constexpr bool reads_packed = s.packs() && packs_once<plan> && plan.rhs == s.rhs;
     if constexpr (plan.packing_pays || reads_packed)
       return {&dot<g>, reads_packed, plan.packing_pays};
   }

@@ -91,7 +91,7 @@ struct lowering {
     if (refused()) d.count.operands = 0;
     s.first_operand = d.count.operands;
     s.scale = 1;
-    s.packed = not_packed;
+    s.packed = instruction::nowhere;
     s.epilogue = op::copy;
     s.loops = loops.count;
     for (int l = 0; l < loops.count; ++l) s.extent[l] = extent(loops.at[l]);

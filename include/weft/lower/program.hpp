@@ -82,15 +82,15 @@ struct instruction {
   int first_fused;
   extent_ref axis;
   std::ptrdiff_t axis_stride;
-  std::size_t
-      packed;  // dot: offset of its packed operand in float32 bytes, see packed_size; or not_packed
+  std::size_t packed;  // dot: offset of its packed operand in float32 bytes, see packed_size
   int node;
   std::int8_t rhs;         // dot: the operand that can be packed
   std::int16_t attention;  // index in program::attentions
   std::int16_t check;      // 1 + that of its computed indices in program::index_checks; 0: none
-};
 
-inline constexpr std::size_t not_packed = SIZE_MAX;
+  static constexpr std::size_t nowhere = SIZE_MAX;
+  constexpr bool packs() const { return packed != nowhere; }
+};
 
 // An input, which the caller passes.
 struct input_ref {

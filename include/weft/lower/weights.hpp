@@ -91,7 +91,7 @@ constexpr void assign_packed_parameters(lowering& ctx) {
   for (int p = 0; p < ctx.d.count.parameters; ++p) before += std::exchange(next[p], before);
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     instruction& s = ctx.d.instructions[i];
-    const bool packs = s.packed != not_packed;
+    const bool packs = s.packs();
     if (packs) s.packed += next[rhs_of(ctx.d, s).leaf];
     for (int o = 0; o < s.operands; ++o) {
       const operand_ref& r = operands_of(ctx.d, s)[o];

@@ -37,7 +37,7 @@ struct memory {
   std::byte* gradients = nullptr;
   std::byte* workspace = nullptr;
   const std::byte* packed = nullptr;  // parameters packed by engine::freeze; null: not frozen
-  precision packed_as = precision::float32;
+  precision weights_as = precision::float32;
   stored_type stored{};  // on the SIMD target that packed them
 };
 

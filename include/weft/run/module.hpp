@@ -116,7 +116,7 @@ class runnable {
       : parameters_(first.of.parameters_),
         workspace_(allocate(workspace_bytes, pages::small)),
         packed_(first.of.packed_),
-        packed_as_(first.of.packed_as_),
+        weights_as_(first.of.weights_as_),
         engine_(
             engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.steps())) {
     if (first.of.engine_->is_frozen()) engine_->freeze(*first.of.engine_);
@@ -173,9 +173,9 @@ class runnable {
   void freeze(precision p = precision::float32) {
     const engine::use one(*engine_);
     complete(parameters_);
-    if (packed_ == nullptr || packed_.use_count() > 1 || packed_as_ != p)
+    if (packed_ == nullptr || packed_.use_count() > 1 || weights_as_ != p)
       packed_ = std::shared_ptr<std::byte[]>(allocate(packed_bytes(p)));
-    packed_as_ = p;
+    weights_as_ = p;
     engine_->freeze(packed_.get(), p);
   }
   // Packs into the caller's memory: packed_bytes(p) bytes, aligned to 64, in use until the next
@@ -194,8 +194,8 @@ class runnable {
     const auto& blocks = engine_->blocks();
     return {&code::program,
             parameters_,
-            {blocks.packed, packed_bytes(blocks.packed_as)},
-            blocks.packed_as};
+            {blocks.packed, packed_bytes(blocks.weights_as)},
+            blocks.weights_as};
   }
 
   // Runs the model: one weft::arg per input, in any order. Returns a read-only view of the model's
@@ -263,7 +263,7 @@ class runnable {
             [](std::size_t i) { return code::tables.parameters[i].read_as_floats; })),
         workspace_(allocate(workspace_bytes, pages::small)),
         packed_(file->packed(p)),
-        packed_as_(p),
+        weights_as_(p),
         engine_(
             engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.steps())) {
     engine_->run_on(threads);
@@ -281,7 +281,7 @@ class runnable {
   weft::parameters<Model> parameters_;
   aligned_bytes workspace_;
   std::shared_ptr<std::byte[]> packed_;
-  precision packed_as_ = precision::float32;
+  precision weights_as_ = precision::float32;
   std::unique_ptr<engine> engine_;  // results refer to it, also after a move of the module
 
   template <class T, class... Axes>
