@@ -90,7 +90,7 @@ operand operand_of(array<T>& a) {
 }
 template <class T>
 operand operand_of(std::vector<T>& contiguous) {
-  return {contiguous.data(), dtype_of<T>(), {1}};
+  return {.data = contiguous.data(), .type = dtype_of<T>(), .stride = {1}};
 }
 inline const operand& operand_of(const operand& a) {
   return a;

@@ -40,10 +40,10 @@ void reads_no_more_keys_than(std::ptrdiff_t keys, const attention_call& with) {
   std::vector<float> q(static_cast<std::size_t>(queries * depth), 1), r(q.size());
   attention_call c = with;
   c.extent[of.depth] = c.extent[of.value] = depth;
-  c[role::query] = {q.data(), dtype::float32, {depth, 0, 1, 0}};
-  c[role::key] = {k.data(), dtype::float32, {0, depth, 1, 0}};
-  c[role::value] = {v.data(), dtype::float32, {0, depth, 0, 1}};
-  c[role::result] = {r.data(), dtype::float32, {depth, 0, 0, 1}};
+  c[role::query] = {.data = q.data(), .type = dtype::float32, .stride = {depth, 0, 1, 0}};
+  c[role::key] = {.data = k.data(), .type = dtype::float32, .stride = {0, depth, 1, 0}};
+  c[role::value] = {.data = v.data(), .type = dtype::float32, .stride = {0, depth, 0, 1}};
+  c[role::result] = {.data = r.data(), .type = dtype::float32, .stride = {depth, 0, 0, 1}};
   const aligned scratch = scratch_for(c, attention_scratch_bytes(c));
   on_every_target([&](const table& kernels) { kernels.attention(c); });
 }
@@ -63,11 +63,11 @@ BOOST_AUTO_TEST_CASE(hidden_keys_may_be_nan) {
     attention_call c;
     c.loops = 4;
     std::copy_n(std::vector<std::ptrdiff_t>{n, n, 1, 1}.begin(), 4, c.extent);
-    c[role::query] = {q.data(), dtype::float32, {1, 0, 0, 0}};
-    c[role::key] = {k.data(), dtype::float32, {0, 1, 0, 0}};
-    c[role::value] = {v.data(), dtype::float32, {0, 1, 0, 0}};
-    c[role::mask] = {mask.data(), dtype::boolean, {0, 1, 0, 0}};
-    c[role::result] = {r.data(), dtype::float32, {1, 0, 0, 0}};
+    c[role::query] = {.data = q.data(), .type = dtype::float32, .stride = {1, 0, 0, 0}};
+    c[role::key] = {.data = k.data(), .type = dtype::float32, .stride = {0, 1, 0, 0}};
+    c[role::value] = {.data = v.data(), .type = dtype::float32, .stride = {0, 1, 0, 0}};
+    c[role::mask] = {.data = mask.data(), .type = dtype::boolean, .stride = {0, 1, 0, 0}};
+    c[role::result] = {.data = r.data(), .type = dtype::float32, .stride = {1, 0, 0, 0}};
     const aligned scratch = scratch_for(c, attention_scratch_bytes(c));
     kernels.attention(c);
     for (const float x : r) BOOST_TEST(x == 1);

@@ -142,10 +142,11 @@ BOOST_AUTO_TEST_CASE(gaps_between_strided_elements_do_not_affect_the_result) {
         sums.expect(result, r, sum);
         maxima.expect(result, r, most);
       }
-      const operand input{memory.data(), dtype::float32, {next, apart}};
+      const operand input{.data = memory.data(), .type = dtype::float32, .stride = {next, apart}};
       for (const op kind : {op::sum, op::max}) {
         const owning_call<> c =
-            call_over(2, kind, {rows, length}, {nullptr, dtype::float32, {1, 0}}, input);
+            call_over(2, kind, {rows, length},
+                      {.data = nullptr, .type = dtype::float32, .stride = {1, 0}}, input);
         weft::kernels::check(kernel::reduce, c, result, kind == op::sum ? sums : maxima,
                              words(name_of(kind), " of ", length, ", ", apart, " apart"));
       }
@@ -164,8 +165,9 @@ BOOST_AUTO_TEST_CASE(long_sums_keep_their_accuracy) {
   for (const auto& [extent, stride] :
        {way{{1 << 20}, 1}, way{{1 << 19, 2}, 2}, way{{1 << 19}, 2}, way{{1 << 18}, 4}}) {
     float result[2];
-    const owning_call<> c = call_over(1, op::sum, extent, {result, dtype::float32, {0, 1}},
-                                      {terms.data(), dtype::float32, {stride, 1}});
+    const owning_call<> c =
+        call_over(1, op::sum, extent, {.data = result, .type = dtype::float32, .stride = {0, 1}},
+                  {.data = terms.data(), .type = dtype::float32, .stride = {stride, 1}});
     const double want = expected / static_cast<double>(stride);
     on_every_target([&](const table& kernels) {
       kernels.reduce(c);

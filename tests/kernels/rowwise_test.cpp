@@ -269,7 +269,8 @@ BOOST_AUTO_TEST_CASE(normalization_adjoints_return_partial_sums_of_row_blocks) {
       }
     }
     const auto with_result = [&](array<float>& to) {
-      c.operands[0] = {to.memory.data() + to.first, dtype::float32, {n, 1}};
+      c.operands[0] = {
+          .data = to.memory.data() + to.first, .type = dtype::float32, .stride = {n, 1}};
       return c;
     };
     on_every_target([&](const table& kernels) {
