@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string>
 #include <vector>
+#include <weft/run.hpp>
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <vector>
 #include <weft/mpi/distributed.hpp>
+#include <weft/train.hpp>
 #ifdef WEFT_WITH_TBB
 #include <weft/run/threads.hpp>
 #endif

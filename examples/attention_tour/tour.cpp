@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <weft/pictures/line_chart.hpp>
+#include <weft/weft.hpp>
 
 #include "listings.hpp"
 #include "models/additive.hpp"

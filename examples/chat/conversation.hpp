@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 #include <weft/files/gguf.hpp>
+#include <weft/run.hpp>
 
 #include "byte_pairs.hpp"
 #include "chat_template.hpp"

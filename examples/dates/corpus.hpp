@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <vector>
+#include <weft/run.hpp>
 
 #include "forms.hpp"
 #include "model.hpp"

@@ -5,6 +5,7 @@
 #include <weft/pictures/heat_map.hpp>
 #include <weft/pictures/labels.hpp>
 #include <weft/run/threads.hpp>
+#include <weft/weft.hpp>
 
 #include "corpus.hpp"
 #include "model.hpp"

@@ -10,6 +10,7 @@
 #include <weft/pictures/heat_map.hpp>
 #include <weft/pictures/line_chart.hpp>
 #include <weft/run/threads.hpp>
+#include <weft/weft.hpp>
 
 #include "data.hpp"
 #include "model.hpp"

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <weft/weft.hpp>
 
 #include "layer_costs/layers.hpp"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 #include <vector>
+#include <weft/run.hpp>
 
 #include "arguments.hpp"
 #include "properties.hpp"

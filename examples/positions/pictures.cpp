@@ -6,6 +6,7 @@
 #include <weft/pictures/heat_map.hpp>
 #include <weft/pictures/labels.hpp>
 #include <weft/pictures/line_chart.hpp>
+#include <weft/run.hpp>
 
 namespace positions {
 

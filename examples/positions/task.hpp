@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 #include <vector>
+#include <weft/run.hpp>
 
 #include "model.hpp"
 #include "support/corpus.hpp"

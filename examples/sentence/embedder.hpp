@@ -5,6 +5,7 @@
 #include <models/bert.hpp>
 #include <string>
 #include <vector>
+#include <weft/run.hpp>
 
 #include "word_pieces.hpp"
 

@@ -2,7 +2,7 @@
 // the steps of each: the trace, the passes and the lowering.
 #pragma once
 
-#include <weft/model.hpp>
+#include <weft/weft.hpp>
 
 namespace weft::testing {
 

@@ -1,4 +1,6 @@
 // A program whose CMake file does not call weft_add_model.
+#include <weft/run.hpp>
+
 #include "generate/models.hpp"
 
 int main() {

@@ -21,6 +21,7 @@
 #include "weft/mpi/gradient_exchange.hpp"
 #include "weft/mpi/sharding.hpp"
 #include "weft/run/argument.hpp"
+#include "weft/run/refusal.hpp"
 #include "weft/run/training.hpp"
 
 namespace weft {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include <weft/weft.hpp>
+
 #include "model.hpp"
 
 namespace {

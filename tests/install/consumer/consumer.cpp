@@ -1,9 +1,11 @@
 #include "model.hpp"
 
 #include <cstdio>
-#ifdef WITH_IO
+#include <weft/weft.hpp>
+#ifdef WITH_FILES
 #include <weft/files/embedded.hpp>
 #include <weft/files/load.hpp>
+#include <weft/weft.hpp>
 #endif
 #ifdef WITH_MPI
 #include <weft/mpi/checkpoint.hpp>
@@ -35,7 +37,7 @@ int main([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
   for (std::size_t c = 0; c < 7; ++c) x(1, c) = static_cast<float>(c);
   const auto y = net(weft::arg<"x">(x));
   if (y(0) != 0 || y(1) != 42) return 1;
-#ifdef WITH_IO
+#ifdef WITH_FILES
   weft::save(net, "consumer.safetensors");
   weft::load(net, "consumer.safetensors");
   if (weft::embedded<"model.hpp">().empty()) return 1;
