@@ -23,6 +23,7 @@
 #include "kernels/attention_products-inl.h"
 #include "kernels/attention_scores-inl.h"
 #include "kernels/attention_sink-inl.h"
+#include "kernels/export-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -419,22 +420,7 @@ void attention(const call& c) noexcept {
 }
 
 }  // namespace
-
-kernel_function attention_of_target() {
-  return &attention;
-}
-
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace weft::kernels {
-
-HWY_EXPORT(attention_of_target);
-
-kernel_function attention_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(attention_of_target)();
-}
-
-}  // namespace weft::kernels
-#endif
+WEFT_EXPORT(kernel_function, attention)

@@ -26,6 +26,7 @@
 #include "kernels/adjoint_scores-inl.h"
 #include "kernels/attention_bias-inl.h"
 #include "kernels/attention_dropout-inl.h"
+#include "kernels/export-inl.h"
 #include "kernels/tile_product-inl.h"
 #include "kernels/transpose-inl.h"
 
@@ -419,22 +420,7 @@ void attention_adjoint(const call& c) noexcept {
 }
 
 }  // namespace
-
-kernel_function attention_adjoint_of_target() {
-  return &attention_adjoint;
-}
-
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace weft::kernels {
-
-HWY_EXPORT(attention_adjoint_of_target);
-
-kernel_function attention_adjoint_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(attention_adjoint_of_target)();
-}
-
-}  // namespace weft::kernels
-#endif
+WEFT_EXPORT(kernel_function, attention_adjoint)

@@ -20,8 +20,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 using query_tag = hn::CappedTag<float, max_dot_lanes>;
 using query_vec = hn::Vec<query_tag>;
 

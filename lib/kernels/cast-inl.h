@@ -15,8 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 using floats = hn::ScalableTag<float>;
 using integers = hn::RebindToSigned<floats>;
 using half = std::uint16_t;  // the bits of a bfloat16

@@ -18,6 +18,7 @@
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/edge_tile-inl.h"
 #include "kernels/epilogue-inl.h"
+#include "kernels/export-inl.h"
 #include "kernels/gemm_operands-inl.h"
 #include "kernels/gemm_partition-inl.h"
 #include "kernels/gemm_plan-inl.h"
@@ -416,30 +417,8 @@ void pack_dot(const call& c, stored_type as, std::byte* packed) noexcept {
 }
 
 }  // namespace
-
-// Highway's dispatch tables do not take noexcept functions, but functions that return them.
-kernel_function DotOfTarget() {
-  return &dot;
-}
-pack_function PackDotOfTarget() {
-  return &pack_dot;
-}
-
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace weft::kernels {
-
-HWY_EXPORT(DotOfTarget);
-HWY_EXPORT(PackDotOfTarget);
-
-kernel_function dot_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(DotOfTarget)();
-}
-pack_function pack_dot_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(PackDotOfTarget)();
-}
-
-}  // namespace weft::kernels
-#endif
+WEFT_EXPORT(kernel_function, dot)
+WEFT_EXPORT(pack_function, pack_dot)

@@ -11,6 +11,7 @@
 
 #include "kernels/cast-inl.h"
 #include "kernels/elementwise_driver.hpp"
+#include "kernels/export-inl.h"
 #include "kernels/philox-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
@@ -19,11 +20,8 @@
 #include "weft/kernels/vector_ops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace weft::kernels {
-namespace HWY_NAMESPACE {
+namespace weft::kernels::HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // Vectors have as many lanes as one of floats; where all elements are booleans, as one of bytes.
 using boolean = std::uint8_t;
@@ -384,23 +382,7 @@ void elementwise(const call& c) noexcept {
 }
 
 }  // namespace
-
-kernel_function elementwise_of_target() {
-  return &elementwise;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace weft::kernels
+}  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace weft::kernels {
-
-HWY_EXPORT(elementwise_of_target);
-
-kernel_function elementwise_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(elementwise_of_target)();
-}
-
-}  // namespace weft::kernels
-#endif
+WEFT_EXPORT(kernel_function, elementwise)

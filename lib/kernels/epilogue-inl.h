@@ -15,8 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // The rows of an addend: an element for each sum, in memory for full vectors; or one, broadcast
 // over the row.
 struct addend_rows {

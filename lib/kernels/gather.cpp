@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/export-inl.h"
 #include "kernels/gather_scatter.hpp"
 #include "kernels/row-inl.h"
 #include "kernels/scatter_add.hpp"
@@ -12,11 +13,8 @@
 #include "weft/kernels/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace weft::kernels {
-namespace HWY_NAMESPACE {
+namespace weft::kernels::HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 void positions(const call& c) noexcept {
   const loop_nest n = coalesce(c, 1);
@@ -60,36 +58,21 @@ void scatter_add(const call& c) noexcept {
 }
 
 }  // namespace
-
-kernel_function positions_of_target() {
-  return &positions;
-}
-kernel_function scatter_add_of_target() {
-  return &scatter_add;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace weft::kernels
+}  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+
+WEFT_EXPORT(kernel_function, positions)
+WEFT_EXPORT(kernel_function, scatter_add)
 
 #if HWY_ONCE
 namespace weft::kernels {
-
-HWY_EXPORT(positions_of_target);
-HWY_EXPORT(scatter_add_of_target);
 
 // The others only move bytes, for which the C library's functions are as fast as the machine.
 kernel_function gather_kernel() noexcept {
   return [](const call& c) noexcept { c.operands[1].is_packed() ? gather_packed(c) : gather(c); };
 }
-kernel_function scatter_add_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(scatter_add_of_target)();
-}
 kernel_function update_rows_kernel() noexcept {
   return &write;
-}
-kernel_function positions_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(positions_of_target)();
 }
 kernel_function zero_kernel() noexcept {
   return &zero;

@@ -11,8 +11,7 @@
 #include "weft/kernels/peak.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace weft::kernels {
-namespace HWY_NAMESPACE {
+namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -71,30 +70,15 @@ float sum(const float* HWY_RESTRICT x, std::size_t n) {
 }
 
 }  // namespace
-
-using count_function = std::int64_t (*)();
-using chains_function = float (*)(std::int64_t, float, float);
-using sum_function = float (*)(const float*, std::size_t);
-count_function operations_per_round_of_target() {
-  return &operations_per_round;
-}
-chains_function chains_of_target() {
-  return &chains;
-}
-sum_function sum_of_target() {
-  return &sum;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace weft::kernels
+}  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(operations_per_round_of_target);
-HWY_EXPORT(chains_of_target);
-HWY_EXPORT(sum_of_target);
+HWY_EXPORT(operations_per_round);
+HWY_EXPORT(chains);
+HWY_EXPORT(sum);
 
 namespace {
 
@@ -114,25 +98,23 @@ double median_rate(double work, double least, F seconds) {
 }  // namespace
 
 double peak_flops(timer now) noexcept {
-  const auto run = HWY_DYNAMIC_DISPATCH(chains_of_target)();
   const auto seconds = [&](std::int64_t rounds) {
     // The fixed point of x * a + b is 1, so that nothing overflows or becomes denormal.
     volatile float a = 0.75F, b = 0.25F;
     const double begin = now();
-    volatile float keep = run(rounds, a, b);
+    volatile float keep = HWY_DYNAMIC_DISPATCH(chains)(rounds, a, b);
     static_cast<void>(keep);
     return now() - begin;
   };
-  const auto each = static_cast<double>(HWY_DYNAMIC_DISPATCH(operations_per_round_of_target)()());
+  const auto each = static_cast<double>(HWY_DYNAMIC_DISPATCH(operations_per_round)());
   return median_rate<5>(each, 0.25e-3, seconds);
 }
 
 double read_bandwidth(const float* data, std::size_t n, timer now) noexcept {
-  const auto read = HWY_DYNAMIC_DISPATCH(sum_of_target)();
   const auto seconds = [&](std::int64_t passes) {
     const double begin = now();
     for (; passes > 0; --passes) {
-      volatile float keep = read(data, n);
+      volatile float keep = HWY_DYNAMIC_DISPATCH(sum)(data, n);
       static_cast<void>(keep);
     }
     return now() - begin;

@@ -16,8 +16,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 inline constexpr std::size_t max_word_lanes = 16;  // lanes of a vector
 using word_tag = hn::CappedTag<std::uint32_t, max_word_lanes>;
 using word_vec = hn::Vec<word_tag>;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/export-inl.h"
 #include "kernels/loop_nest.hpp"
 #include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
@@ -14,11 +15,8 @@
 #include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace weft::kernels {
-namespace HWY_NAMESPACE {
+namespace weft::kernels::HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // The terms of a reduction: the elements of an input, or the products of two inputs' elements.
 // `stride` has a stride for each operand.
@@ -329,23 +327,7 @@ void reduce(const call& c) noexcept {
 }
 
 }  // namespace
-
-kernel_function reduce_of_target() {
-  return &reduce;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace weft::kernels
+}  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace weft::kernels {
-
-HWY_EXPORT(reduce_of_target);
-
-kernel_function reduce_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(reduce_of_target)();
-}
-
-}  // namespace weft::kernels
-#endif
+WEFT_EXPORT(kernel_function, reduce)

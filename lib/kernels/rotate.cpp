@@ -4,16 +4,15 @@
 // After foreach_target.
 #include <cstddef>
 
+#include "kernels/export-inl.h"
 #include "kernels/loop_nest.hpp"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace weft::kernels {
-namespace HWY_NAMESPACE {
+namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr std::ptrdiff_t lanes = hn::MaxLanes(D());
@@ -249,30 +248,8 @@ void rotate_adjoint(const call& c) noexcept {
 }
 
 }  // namespace
-
-kernel_function rotate_of_target() {
-  return &rotate;
-}
-kernel_function rotate_adjoint_of_target() {
-  return &rotate_adjoint;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace weft::kernels
+}  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace weft::kernels {
-
-HWY_EXPORT(rotate_of_target);
-HWY_EXPORT(rotate_adjoint_of_target);
-
-kernel_function rotate_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(rotate_of_target)();
-}
-kernel_function rotate_adjoint_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(rotate_adjoint_of_target)();
-}
-
-}  // namespace weft::kernels
-#endif
+WEFT_EXPORT(kernel_function, rotate)
+WEFT_EXPORT(kernel_function, rotate_adjoint)

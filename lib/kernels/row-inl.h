@@ -21,8 +21,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // The least of a type's values.
 template <class T>
 inline constexpr T lowest = std::numeric_limits<T>::has_infinity

@@ -5,6 +5,7 @@
 // After foreach_target.
 #include <cstddef>
 
+#include "kernels/export-inl.h"
 #include "kernels/row_driver.hpp"
 #include "kernels/row_ops-inl.h"
 #include "kernels/transpose-inl.h"
@@ -12,8 +13,7 @@
 #include "weft/kernels/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace weft::kernels {
-namespace HWY_NAMESPACE {
+namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
 void rowwise(const call& c) noexcept {
@@ -26,23 +26,7 @@ void rowwise(const call& c) noexcept {
 }
 
 }  // namespace
-
-kernel_function rowwise_of_target() {
-  return &rowwise;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace weft::kernels
+}  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace weft::kernels {
-
-HWY_EXPORT(rowwise_of_target);
-
-kernel_function rowwise_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(rowwise_of_target)();
-}
-
-}  // namespace weft::kernels
-#endif
+WEFT_EXPORT(kernel_function, rowwise)

@@ -11,16 +11,14 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/export-inl.h"
 #include "kernels/loop_nest.hpp"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace weft::kernels {
-namespace HWY_NAMESPACE {
+namespace weft::kernels::HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // One row of x, and its result as a binary heap of indices, whose root is the last in order.
 struct selection {
@@ -100,23 +98,7 @@ void top_k(const call& c) noexcept {
 }
 
 }  // namespace
-
-kernel_function top_k_of_target() {
-  return &top_k;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace weft::kernels
+}  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace weft::kernels {
-
-HWY_EXPORT(top_k_of_target);
-
-kernel_function top_k_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(top_k_of_target)();
-}
-
-}  // namespace weft::kernels
-#endif
+WEFT_EXPORT(kernel_function, top_k)

@@ -16,8 +16,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // A matrix in memory. Its columns become the rows of the transposed one.
 struct matrix {
   const float* data;

@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/export-inl.h"
 #include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace weft::kernels {
-namespace HWY_NAMESPACE {
+namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
@@ -106,37 +105,9 @@ double sum_of_squares(const float* x, std::size_t n) noexcept {
 }
 
 }  // namespace
-
-sgd_function sgd_of_target() {
-  return &sgd;
-}
-adamw_function adamw_of_target() {
-  return &adamw;
-}
-sum_function sum_of_squares_of_target() {
-  return &sum_of_squares;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace weft::kernels
+}  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace weft::kernels {
-
-HWY_EXPORT(sgd_of_target);
-HWY_EXPORT(adamw_of_target);
-HWY_EXPORT(sum_of_squares_of_target);
-
-sgd_function sgd_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(sgd_of_target)();
-}
-adamw_function adamw_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(adamw_of_target)();
-}
-sum_function sum_of_squares_kernel() noexcept {
-  return HWY_DYNAMIC_DISPATCH(sum_of_squares_of_target)();
-}
-
-}  // namespace weft::kernels
-#endif
+WEFT_EXPORT(sgd_function, sgd)
+WEFT_EXPORT(adamw_function, adamw)
+WEFT_EXPORT(sum_function, sum_of_squares)

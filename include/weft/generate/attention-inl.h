@@ -22,8 +22,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 inline constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
 // Attention of a block of `count` queries.

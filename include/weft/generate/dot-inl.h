@@ -20,8 +20,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // The compile-time description of a contraction.
 struct tile_traits {
   std::ptrdiff_t columns;  // determine the lanes of a vector

@@ -17,8 +17,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 template <elementwise_plan P>
 struct fused_row {
   using D = lanes_for<P.length>;

@@ -31,8 +31,6 @@ constexpr generated_steps steps_of() {
 
 #else
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // Whether attention's statistics are needed, by its adjoint; generated attention does not compute
 // them.
 template <class Unit>

@@ -16,8 +16,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 template <rotate_plan P>
 struct rotation {
   static constexpr int lanes = lanes_of<lanes_for<P.pairs>>;

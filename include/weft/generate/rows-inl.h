@@ -22,8 +22,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // A row of `length` floats in registers.
 template <std::ptrdiff_t length>
 struct row {

@@ -13,8 +13,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // The reduction by f of all lanes of v, in each lane of a vector of at most eight lanes.
 // Highway's sum and maximum for AVX-512 are broadcast to a full vector.
 #if HWY_TARGET == HWY_SCALAR

@@ -14,8 +14,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 template <class D, int size>
 struct vec_array {
   using V = hn::Vec<D>;

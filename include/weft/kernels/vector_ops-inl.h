@@ -19,8 +19,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // Base classes of long-latency functions: of_vectors computes one vector after the other,
 // of_vec_arrays several together. On targets with 16 registers, `unroll` vectors in flight hide the
 // latency without spilling.

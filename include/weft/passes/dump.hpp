@@ -12,9 +12,7 @@
 #include "weft/graph/graph.hpp"
 #include "weft/graph/op_table.hpp"
 
-namespace weft {
-
-namespace detail {
+namespace weft::detail {
 
 // Counts what is written to it, and keeps the first Size characters.
 template <std::size_t Size>
@@ -158,6 +156,4 @@ constexpr auto graph_text() {
   return text_of_graph<Maker>::write();
 }
 
-}  // namespace detail
-
-}  // namespace weft
+}  // namespace weft::detail

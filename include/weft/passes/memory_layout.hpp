@@ -12,9 +12,7 @@
 #include "weft/graph/partial_sums.hpp"
 #include "weft/passes/memory_plan.hpp"
 
-namespace weft {
-
-namespace detail {
+namespace weft::detail {
 
 inline constexpr std::size_t max_bytes = std::numeric_limits<std::ptrdiff_t>::max();
 
@@ -125,6 +123,4 @@ struct view_of_operation {
 };
 inline constexpr auto views = table_of_operations(view_of_operation());
 
-}  // namespace detail
-
-}  // namespace weft
+}  // namespace weft::detail

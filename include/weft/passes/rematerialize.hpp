@@ -4,9 +4,7 @@
 
 #include "weft/graph/graph.hpp"
 
-namespace weft {
-
-namespace detail {
+namespace weft::detail {
 
 class forward_replay {
  public:
@@ -116,6 +114,4 @@ class forward_replay {
   int value_[max_nodes]{};   // in the adjoint's step: id + 1; 0: none yet
 };
 
-}  // namespace detail
-
-}  // namespace weft
+}  // namespace weft::detail

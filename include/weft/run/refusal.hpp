@@ -12,9 +12,7 @@
 #include "weft/lower/lower.hpp"
 #include "weft/lower/units.hpp"
 
-namespace weft {
-
-namespace detail {
+namespace weft::detail {
 
 // Types whose names carry the model's results and states into a compile error.
 template <class...>
@@ -114,9 +112,7 @@ constexpr bool is_trainable() {
          fault_of_loss<Model, Loss>() == loss_fault::none;
 }
 
-}  // namespace detail
-
-}  // namespace weft
+}  // namespace weft::detail
 
 // Declares the constructor that reports why a unit of the model is refused.
 #define WEFT_REJECT_MODELS(Model, Unit, parameters, ...)                 \

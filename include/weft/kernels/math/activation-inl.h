@@ -15,8 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::math {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // 1.41 ulp; 1.57 without fused multiply-add.
 template <class D, int n>
 HWY_INLINE vec_array<D, n> tanh(D d, const vec_array<D, n>& x) {

@@ -16,8 +16,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::math {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // ln 2 in two parts; the first has 15 bits, so its products with exponents are exact.
 inline constexpr float ln2_high = 0x1.62e4p-1f;
 inline constexpr float ln2_low = 0x1.7f7d1cp-20f;

@@ -15,8 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::math {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // A function's constants, each replicated in all lanes of a vector. Declare them `static
 // constexpr`, so that they are in memory.
 template <std::size_t n>

@@ -11,8 +11,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::math {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // If an operand is NaN, the maximum and minimum instructions of x86 return the second one.
 inline constexpr bool unordered_gives_second =
     HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128;

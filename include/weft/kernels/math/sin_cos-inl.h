@@ -16,8 +16,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::math {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 // The largest angle that sin_reduced reduces accurately; larger ones are computed lane by lane.
 inline constexpr float largest_angle = 1e5f;
 
