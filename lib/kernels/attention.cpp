@@ -10,7 +10,6 @@
 #include "kernels/attention_view.hpp"
 #include "kernels/band.hpp"
 #include "kernels/bias_tile.hpp"
-#include "kernels/key_runs.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/kernels.hpp"
 
@@ -22,7 +21,6 @@
 #include "kernels/attention_narrow-inl.h"
 #include "kernels/attention_products-inl.h"
 #include "kernels/attention_scores-inl.h"
-#include "kernels/attention_sink-inl.h"
 #include "kernels/export-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"

@@ -16,13 +16,12 @@
 #define HWY_TARGET_INCLUDE "kernels/attention_decode.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/attention_decode-inl.h"
-#include "kernels/attention_sink-inl.h"
 #include "kernels/gemv-inl.h"
 #include "kernels/philox-inl.h"
 #include "kernels/row-inl.h"
 #include "kernels/transpose-inl.h"
-#include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/math-inl.h"
+#include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {

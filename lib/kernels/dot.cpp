@@ -9,14 +9,12 @@
 
 #include "kernels/amx.hpp"
 #include "kernels/dot_loops.hpp"
-#include "kernels/operand_offsets.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dot.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
-#include "kernels/edge_tile-inl.h"
 #include "kernels/epilogue-inl.h"
 #include "kernels/export-inl.h"
 #include "kernels/gemm_operands-inl.h"
@@ -25,7 +23,6 @@
 #include "kernels/gemm_results-inl.h"
 #include "kernels/gemv-inl.h"
 #include "kernels/microkernel-inl.h"
-#include "kernels/n_tiles-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();

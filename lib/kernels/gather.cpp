@@ -8,7 +8,6 @@
 #include "kernels/export-inl.h"
 #include "kernels/gather_scatter.hpp"
 #include "kernels/row-inl.h"
-#include "kernels/scatter_add.hpp"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/kernels.hpp"
 

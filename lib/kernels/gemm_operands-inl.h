@@ -12,10 +12,9 @@
 
 #include "kernels/dot_loops.hpp"
 #include "kernels/gemm_pack-inl.h"
+#include "kernels/gemm_partition-inl.h"
 #include "kernels/gemm_plan-inl.h"
 #include "kernels/microkernel-inl.h"
-#include "kernels/n_tiles-inl.h"
-#include "kernels/operand_offsets.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {

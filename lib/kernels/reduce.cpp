@@ -11,7 +11,6 @@
 #include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/kernels.hpp"
-#include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -14,7 +14,6 @@
 #include <type_traits>
 
 #include "weft/kernels/hwy-inl.h"
-#include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/math-inl.h"
 #include "weft/kernels/vec_array-inl.h"
 

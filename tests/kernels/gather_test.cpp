@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "kernels/check.hpp"
-#include "kernels/scatter_add.hpp"
+#include "kernels/gather_scatter.hpp"
 
 using namespace weft;
 using namespace weft::kernels;

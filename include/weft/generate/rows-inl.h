@@ -13,7 +13,6 @@
 
 #include "weft/generate/rows_plan.hpp"
 #include "weft/generate/vectors-inl.h"
-#include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/math-inl.h"
 #include "weft/kernels/moments.hpp"
 #include "weft/kernels/vec_array-inl.h"

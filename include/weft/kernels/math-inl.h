@@ -14,7 +14,6 @@
 #include "weft/kernels/math/activation-inl.h"
 #include "weft/kernels/math/exp_log-inl.h"
 #include "weft/kernels/math/polynomial-inl.h"
-#include "weft/kernels/math/range-inl.h"
 #include "weft/kernels/math/sin_cos-inl.h"
 
 #endif

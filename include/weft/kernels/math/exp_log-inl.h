@@ -10,7 +10,6 @@
 
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math/polynomial-inl.h"
-#include "weft/kernels/math/range-inl.h"
 #include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();

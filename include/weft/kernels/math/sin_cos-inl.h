@@ -11,7 +11,6 @@
 
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math/polynomial-inl.h"
-#include "weft/kernels/math/range-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::math {
