@@ -6,7 +6,7 @@
 
 #include "benchmarks/contest.hpp"
 #include "benchmarks/kernel_call.hpp"
-#include "weft/graph/partial_sums.hpp"
+#include "weft/graph/attributes.hpp"
 
 namespace bench {
 namespace {

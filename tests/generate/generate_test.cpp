@@ -17,9 +17,7 @@
 #include "support/trial.hpp"
 #include "weft/generate/attention_plan.hpp"
 #include "weft/generate/dot_plan.hpp"
-#include "weft/generate/elementwise_plan.hpp"
-#include "weft/generate/gather_plan.hpp"
-#include "weft/generate/rotate_plan.hpp"
+#include "weft/generate/rows_plan.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "kernels/accuracy.hpp"
 #include "kernels/check.hpp"
 #include "reference/rowwise.hpp"
-#include "weft/graph/partial_sums.hpp"
+#include "weft/graph/attributes.hpp"
 
 using namespace weft;
 using namespace weft::kernels;

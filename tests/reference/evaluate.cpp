@@ -9,7 +9,7 @@
 #include "reference/operations.hpp"
 #include "reference/rowwise.hpp"
 #include "support/operands.hpp"
-#include "weft/graph/scan.hpp"
+#include "weft/graph/graph.hpp"
 
 namespace weft::reference {
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/generate/loop_nest.hpp"
 #include "weft/generate/signature.hpp"
 #include "weft/kernels/attention.hpp"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "weft/generate/loop_nest.hpp"
 #include "weft/generate/signature.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 

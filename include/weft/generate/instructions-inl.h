@@ -12,8 +12,6 @@
 #include "weft/generate/attention-inl.h"
 #include "weft/generate/dot-inl.h"
 #include "weft/generate/elementwise-inl.h"
-#include "weft/generate/gather-inl.h"
-#include "weft/generate/rotate-inl.h"
 #include "weft/generate/rows-inl.h"
 #include "weft/generate/targets-inl.h"
 #include "weft/kernels/hwy-inl.h"

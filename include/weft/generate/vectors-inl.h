@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "weft/generate/loop_nest.hpp"
+#include "weft/generate/signature.hpp"
 #include "weft/generate/targets-inl.h"
 #include "weft/kernels/hwy-inl.h"
 

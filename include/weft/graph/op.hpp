@@ -84,7 +84,7 @@ enum class op : std::uint8_t {
   log_softmax_adjoint,      // (y, g), y the log_softmax; fuse_rowwise.hpp: (y, g, indices)
   normalize_adjoint,        // (x, g)
   rms_normalize_adjoint,    // (x, g)
-  norm_parameter_gradient,  // (a normalisation's adjoint); see partial_sums.hpp
+  norm_parameter_gradient,  // (a normalisation's adjoint); see attributes.hpp
   // Contraction.
   dot,
   // Fused attention, whose scores are never stored; see graph/attention.hpp.
@@ -102,7 +102,7 @@ enum class op : std::uint8_t {
   concatenate,
   pad,   // the operand at an offset, zeros elsewhere: the adjoint of slice
   fold,  // the sum of overlapping windows (col2im): the adjoint of unfold
-  // Parts of a scan; see graph/scan.hpp.
+  // Parts of a scan; see graph/graph.hpp.
   carry,
   yield,
   scan_collect,

@@ -53,7 +53,7 @@ struct normalize_operation : rowwise_operation {
   }
   static constexpr void adjoint(auto& p) { p.add(0, p.rowwise(Adjoint, p.x(0))); }
 };
-// The partial sums are of the gradients of gain and bias, see graph/partial_sums.hpp.
+// The partial sums are of the gradients of gain and bias, see graph/attributes.hpp.
 template <int Flops>
 struct normalize_adjoint_operation : rowwise_operation {
   using adjoint = no_adjoint;

@@ -16,7 +16,7 @@ namespace weft {
 // others, too. g is an adjoint's: the gradient for the result. Beside left and right, a contraction
 // has addends; table and indices are a gather's, buffer, rows, start and count those of a write;
 // parts, any number of them, a concatenation's; initial, carry and value a scan's.
-// attention_slots.hpp says what those of attention are, partial_sums.hpp what they are.
+// attention_slots.hpp says what those of attention are, attributes.hpp what they are.
 #define WEFT_ROLES(ROLE)  \
   ROLE(result)            \
   ROLE(x)                 \

@@ -6,7 +6,6 @@
 
 #include "weft/graph/fusion_group.hpp"
 #include "weft/graph/ops.hpp"
-#include "weft/graph/partial_sums.hpp"
 #include "weft/graph/rotation.hpp"
 #include "weft/lower/lower_attention.hpp"
 #include "weft/lower/lower_copies.hpp"

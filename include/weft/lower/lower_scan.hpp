@@ -1,7 +1,7 @@
 // Lowers scans to loops over instructions.
 #pragma once
 
-#include "weft/graph/scan.hpp"
+#include "weft/graph/graph.hpp"
 #include "weft/lower/lowering.hpp"
 
 namespace weft::detail {

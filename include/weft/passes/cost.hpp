@@ -10,8 +10,6 @@
 #include "weft/graph/fusion_group.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/ops.hpp"
-#include "weft/graph/partial_sums.hpp"
-#include "weft/graph/scan.hpp"
 
 namespace weft {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "weft/graph/graph.hpp"
-#include "weft/graph/scan.hpp"
 
 namespace weft {
 

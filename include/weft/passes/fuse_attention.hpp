@@ -1,7 +1,10 @@
-// Pattern matching: softmax(QKᵀ)V becomes one attention operation.
+// Pattern matching: softmax(QKᵀ)V becomes one attention operation, which reads keys and values of
+// 16 bits as they are.
 #pragma once
 
 #include "weft/graph/attention.hpp"
+#include "weft/graph/graph.hpp"
+#include "weft/passes/eliminate_dead_code.hpp"
 #include "weft/passes/match_attention.hpp"
 #include "weft/passes/simplify.hpp"
 
@@ -144,6 +147,23 @@ class attention_fuser {
 // Runs before differentiation: the operation has an adjoint, with the gradients for its biases.
 constexpr graph fuse_attention(const graph& g) {
   return detail::attention_fuser(g).run();
+}
+
+// Where keys or values of an attention are converted from bfloat16, as those of a cache are, it
+// reads what they are converted from: its kernel converts a block of them at a time. Not for
+// training, since the adjoint reads float32 only.
+constexpr graph read_narrow_keys(graph g) {
+  for (int i = 0; i < g.count; ++i) {
+    node& n = g.nodes[i];
+    if (n.kind != op::attention) continue;
+    for_each_operand(n, [&](const slot& s, int& id) {
+      const node& from = g.nodes[id];
+      if (s.narrow && from.kind == op::cast && g.nodes[from.operand[0]].type == dtype::bfloat16 &&
+          g.nodes[from.operand[0]].axes == from.axes)
+        id = from.operand[0];
+    });
+  }
+  return eliminate_dead_code(g);
 }
 
 }  // namespace weft

@@ -1,9 +1,8 @@
 // Fuses the gradients for a normalisation's gain and bias into the pass over its rows that computes
-// the gradient for its operand: see graph/partial_sums.hpp.
+// the gradient for its operand: see graph/attributes.hpp.
 #pragma once
 
 #include "weft/graph/graph.hpp"
-#include "weft/graph/partial_sums.hpp"
 #include "weft/passes/eliminate_dead_code.hpp"
 #include "weft/passes/fuse_rowwise.hpp"
 

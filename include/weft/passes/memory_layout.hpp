@@ -9,7 +9,6 @@
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/ops.hpp"
-#include "weft/graph/partial_sums.hpp"
 #include "weft/passes/memory_plan.hpp"
 
 namespace weft::detail {

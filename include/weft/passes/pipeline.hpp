@@ -12,7 +12,6 @@
 #include "weft/passes/fuse.hpp"
 #include "weft/passes/fuse_attention.hpp"
 #include "weft/passes/hoist.hpp"
-#include "weft/passes/read_narrow_keys.hpp"
 #include "weft/passes/remove_dropout.hpp"
 #include "weft/passes/simplify.hpp"
 #include "weft/passes/verify.hpp"

@@ -7,8 +7,6 @@
 #include "weft/graph/attention.hpp"
 #include "weft/graph/fusion_group.hpp"
 #include "weft/graph/graph.hpp"
-#include "weft/graph/partial_sums.hpp"
-#include "weft/graph/scan.hpp"
 #include "weft/passes/memory_layout.hpp"
 
 namespace weft {

@@ -10,7 +10,6 @@
 #include "weft/graph/graph.hpp"
 #include "weft/graph/lengths.hpp"
 #include "weft/graph/ops.hpp"
-#include "weft/graph/scan.hpp"
 
 namespace weft {
 

@@ -6,7 +6,6 @@
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/op_table.hpp"
-#include "weft/graph/scan.hpp"
 
 namespace weft {
 
@@ -88,7 +87,7 @@ class verifier {
     }
     return {};
   }
-  // See graph/scan.hpp.
+  // See graph/graph.hpp.
   constexpr std::string_view fault_of_scan(const node& n) const {
     if ((n.kind == op::yield || n.kind == op::scan_result) && !is_carry(n, 0))
       return "an operand that is no carry";
