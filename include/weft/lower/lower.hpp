@@ -5,6 +5,8 @@
 
 #include "weft/graph/static_array.hpp"
 #include "weft/kernels/kernels.hpp"
+#include "weft/kernels/scratch.hpp"
+#include "weft/lower/call.hpp"
 #include "weft/lower/fingerprint.hpp"
 #include "weft/lower/lower_interface.hpp"
 #include "weft/lower/lower_node.hpp"
@@ -12,12 +14,33 @@
 #include "weft/lower/lowering.hpp"
 #include "weft/lower/program_builder.hpp"
 #include "weft/lower/weights.hpp"
-#include "weft/lower/workspace.hpp"
 #include "weft/passes/plan.hpp"
 
 namespace weft {
 
 namespace detail {
+
+constexpr std::size_t scratch_of(lowering& ctx, const instruction& s) {
+  if (s.operands <= kernels::max_operands) return kernels::scratch_bytes(call_at_bounds(ctx.d, s));
+  return kernels::scratch_bytes(call_at_bounds<attention_adjoint_slots.size()>(ctx.d, s));
+}
+
+// Assigns memory that the plan of the nodes does not include, at the end of the workspace: scratch
+// and staged inputs.
+constexpr void assign_scratch(lowering& ctx) {
+  std::size_t scratch = 0;
+  for (int i = 0; i < ctx.d.count.instructions; ++i) {
+    const std::size_t b = scratch_of(ctx, ctx.d.instructions[i]);
+    if (scratch < b) scratch = b;
+  }
+  ctx.d.scratch_offset = ctx.p.workspace_bytes;
+  ctx.d.scratch_bytes = align(scratch);
+  ctx.d.workspace_bytes = ctx.p.workspace_bytes + ctx.d.scratch_bytes;
+  for (int i = 0; i < ctx.d.count.inputs; ++i) {
+    ctx.d.inputs[i].staging = ctx.d.workspace_bytes;
+    ctx.d.workspace_bytes += align(bytes_of(ctx.g.nodes[ctx.g.inputs[i].node]));
+  }
+}
 
 constexpr program_builder build_program(const graph& g) {
   program_builder d{};
@@ -55,23 +78,11 @@ constexpr program program_of(const Tables& t, const program_counts& n) {
     return array_view<T>{&table[0], static_cast<std::size_t>(count)};
   };
   return {t,
-          first(t.instructions, n.instructions),
-          first(t.operands, n.operands),
-          first(t.inputs, n.inputs),
-          first(t.parameters, n.parameters),
-          first(t.states, n.states),
-          first(t.writes, n.writes),
-          first(t.results, n.results),
-          first(t.lengths, n.lengths),
-          first(t.rules, n.rules),
-          first(t.index_checks, n.index_checks),
-          first(t.requirements, n.requirements),
-          first(t.shifts, n.shifts),
-          first(t.loops, n.loops),
-          first(t.attentions, n.attentions),
-          first(t.fused_ops, n.fused_ops),
           first(t.constants, n.constants),
-          {&t.text[0], static_cast<std::size_t>(n.text)}};
+          {&t.text[0], static_cast<std::size_t>(n.text)},
+#define WEFT_TABLE(type, name, most) first(t.name, n.name),
+          WEFT_TABLES(WEFT_TABLE)};
+#undef WEFT_TABLE
 }
 
 }  // namespace detail
@@ -79,23 +90,11 @@ constexpr program program_of(const Tables& t, const program_counts& n) {
 // The tables of a program at their exact sizes, as they are stored in the binary.
 template <program_counts N>
 struct program_tables : program_sizes {
-  static_array<instruction, N.instructions> instructions;
-  static_array<operand_ref, N.operands> operands;
-  static_array<input_ref, N.inputs> inputs;
-  static_array<parameter_ref, N.parameters> parameters;
-  static_array<state_ref, N.states> states;
-  static_array<bounds_check, N.writes> writes;
-  static_array<result_ref, N.results> results;
-  static_array<length_ref, N.lengths> lengths;
-  static_array<length_rule_ref, N.rules> rules;
-  static_array<index_check, N.index_checks> index_checks;
-  static_array<min_length, N.requirements> requirements;
-  static_array<shift_ref, N.shifts> shifts;
-  static_array<loop_ref, N.loops> loops;
-  static_array<lowered_attention, N.attentions> attentions;
-  static_array<kernels::fused_op, N.fused_ops> fused_ops;
   alignas(4) static_array<std::byte, N.constants> constants;
   static_array<char, N.text> text;
+#define WEFT_TABLE(type, name, most) static_array<type, N.name> name;
+  WEFT_TABLES(WEFT_TABLE)
+#undef WEFT_TABLE
 };
 
 namespace detail {
@@ -113,24 +112,10 @@ constexpr auto tables() {
   constexpr program_builder d = build_program(Unit::g.unpack());
 #endif
   constexpr program_counts n = d.count;
-  return program_tables<n>{d,
-                           take<n.instructions>(d.instructions),
-                           take<n.operands>(d.operands),
-                           take<n.inputs>(d.inputs),
-                           take<n.parameters>(d.parameters),
-                           take<n.states>(d.states),
-                           take<n.writes>(d.writes),
-                           take<n.results>(d.results),
-                           take<n.lengths>(d.lengths),
-                           take<n.rules>(d.rules),
-                           take<n.index_checks>(d.index_checks),
-                           take<n.requirements>(d.requirements),
-                           take<n.shifts>(d.shifts),
-                           take<n.loops>(d.loops),
-                           take<n.attentions>(d.attentions),
-                           take<n.fused_ops>(d.fused_ops),
-                           take<n.constants>(d.constants),
-                           take<n.text>(d.text)};
+  return program_tables<n>{d, take<n.constants>(d.constants), take<n.text>(d.text),
+#define WEFT_TABLE(type, name, most) take<n.name>(d.name),
+                           WEFT_TABLES(WEFT_TABLE)};
+#undef WEFT_TABLE
 }
 
 // The entries of the kernels that a program runs: see program::kernels.
@@ -148,10 +133,6 @@ template <program_counts N>
 constexpr model_fault fault_of(const program_tables<N>&) {
   return N.fault;
 }
-
-}  // namespace detail
-
-namespace detail {
 
 // Those of the kernels that the tables run; null for others.
 template <class Tables>

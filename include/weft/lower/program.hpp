@@ -202,7 +202,8 @@ struct bounds_check {
   name_ref rows_name, room_name;
 };
 
-// Instructions [first, last), which are executed once for each index along an axis.
+// Instructions [first, last), which are executed once for each index along an axis; in a program,
+// in the order of their instructions.
 struct loop_ref {
   int first, last;
   const axis_info* axis;
@@ -232,25 +233,32 @@ struct program_sizes {
   std::uint64_t fingerprint;  // of the graph: see fingerprint.hpp
 };
 
+// The tables of a program, but for its constants and its text: TABLE(type, name, most) for each. A
+// macro, as a program, one that is being built, and their copies have a member for each.
+#define WEFT_TABLES(TABLE)                             \
+  TABLE(instruction, instructions, max_instructions)   \
+  TABLE(operand_ref, operands, max_operand_refs)       \
+  TABLE(input_ref, inputs, max_inputs)                 \
+  TABLE(parameter_ref, parameters, max_parameters)     \
+  TABLE(state_ref, states, max_states)                 \
+  TABLE(bounds_check, writes, max_writes)              \
+  TABLE(result_ref, results, max_results)              \
+  TABLE(length_ref, lengths, max_lengths)              \
+  TABLE(length_rule_ref, rules, max_rules)             \
+  TABLE(index_check, index_checks, max_index_checks)   \
+  TABLE(min_length, requirements, max_nodes)           \
+  TABLE(shift_ref, shifts, max_shifts)                 \
+  TABLE(loop_ref, loops, max_regions)                  \
+  TABLE(lowered_attention, attentions, max_attentions) \
+  TABLE(kernels::fused_op, fused_ops, max_nodes)
+
 // A program as views of its tables, which outlive it.
 struct program : program_sizes {
-  array_view<instruction> instructions;
-  array_view<operand_ref> operands;
-  array_view<input_ref> inputs;
-  array_view<parameter_ref> parameters;
-  array_view<state_ref> states;
-  array_view<bounds_check> writes;
-  array_view<result_ref> results;
-  array_view<length_ref> lengths;
-  array_view<length_rule_ref> rules;
-  array_view<index_check> index_checks;
-  array_view<min_length> requirements;
-  array_view<shift_ref> shifts;
-  array_view<loop_ref> loops;  // in the order of their instructions
-  array_view<lowered_attention> attentions;
-  array_view<kernels::fused_op> fused_ops;
   array_view<std::byte> constants;
   std::string_view text;
+#define WEFT_TABLE(type, name, most) array_view<type> name;
+  WEFT_TABLES(WEFT_TABLE)
+#undef WEFT_TABLE
   // By kernel: the entries of those that the instructions run, so that only these are linked. Null
   // for others.
   const kernels::kernel_entry* kernels = nullptr;
