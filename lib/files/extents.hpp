@@ -9,9 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "shortened.hpp"
-
 namespace weft::detail {
+
+// Cuts a text from a file, which can be long, to its first `most` bytes and "..." for a message.
+inline std::string shortened(std::string_view text, std::size_t most = 100) {
+  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "...";
+}
 
 static_assert(std::endian::native == std::endian::little, "the formats are little-endian");
 
@@ -43,5 +46,17 @@ inline std::string in_quotes(std::string_view text) {
   quoted += shortened(text);
   return quoted += '\'';
 }
+
+// A name such as "layer.0.attn.wq", and what is wrong with it.
+struct remark {
+  std::string name, what;
+};
+
+// Returns at most `lines` lines. Groups of names that differ only in their first number and have
+// the same remarks share a line: "layer.6 to layer.11, each of 21 parameters: attn.wq, ...; and 19
+// more". `word` is what the names are called, such as "parameters". If the lines do not suffice,
+// the last one counts the remaining names.
+std::vector<std::string> grouped(const std::vector<remark>& remarks, std::string_view word,
+                                 std::size_t lines);
 
 }  // namespace weft::detail

@@ -30,4 +30,10 @@ bool is_gguf(const byte_source& source);
 // Sorts the tensors by name. Throws weft::error where two have the same.
 void sort_by_name(file_content& content);
 
+bool has_packed_weights(const tensor_file& file);
+
+// Reads the weights that such a file has for this program. Throws weft::error where the file is not
+// as weft::save writes it, or they are packed for another model.
+std::unique_ptr<parameter_reader> read_packed(const tensor_file& file, const program& tables);
+
 }  // namespace weft::detail

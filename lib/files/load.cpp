@@ -6,9 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "byte_source.hpp"
-#include "name_groups.hpp"
-#include "packed_file.hpp"
+#include "extents.hpp"
+#include "file_content.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {
@@ -38,12 +37,8 @@ struct named_block {
   wanted_tensors of_file(const parameter& p) const { return wanted(p.name, p.extents, options); }
 };
 
-template <class Extents>
-std::string to_string(const Extents& extents) {
-  std::string text = "[";
-  for (const std::size_t extent : extents)
-    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  return text + "]";
+std::string to_string(std::span<const std::size_t> extents) {
+  return detail::to_string({extents.begin(), extents.end()});
 }
 
 // Whether each extent of the shape is the product of one or more adjacent extents. Those of 1 that

@@ -1,12 +1,10 @@
-#include "name_groups.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
 
-#include "shortened.hpp"
+#include "extents.hpp"
 
 namespace weft::detail {
 

@@ -1,5 +1,3 @@
-#include "packed_file.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -8,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "byte_source.hpp"
+#include "file_content.hpp"
 #include "weft/files/load.hpp"
 #include "weft/kernels/kernels.hpp"
 #include "weft/run/error.hpp"

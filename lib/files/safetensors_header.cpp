@@ -6,7 +6,6 @@
 
 #include "extents.hpp"
 #include "file_content.hpp"
-#include "shortened.hpp"
 #include "weft/run/error.hpp"
 #include "weights/file_types.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "extents.hpp"
 #include "file_content.hpp"
-#include "shortened.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {

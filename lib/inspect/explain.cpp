@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "inspect/instruction_costs.hpp"
-#include "inspect/program_text.hpp"
 #include "weft/graph/attention.hpp"
 #include "weft/run/error.hpp"
 

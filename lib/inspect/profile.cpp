@@ -7,7 +7,6 @@
 #include <ostream>
 
 #include "inspect/instruction_costs.hpp"
-#include "inspect/program_text.hpp"
 #include "weft/kernels/peak.hpp"
 #include "weft/run/memory.hpp"
 

@@ -6,8 +6,7 @@
 #include <limits>
 
 #include "canvas.hpp"
-#include "ticks.hpp"
-#include "titles.hpp"
+#include "chart.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {

@@ -1,8 +1,18 @@
 #include "weft/pictures/picture.hpp"
 
+#include <fstream>
+
 #include "file.hpp"
+#include "weft/run/error.hpp"
 
 namespace weft {
+
+void write_file(const std::string& file, const std::string& bytes) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) throw error("cannot write " + file);
+}
 
 void picture::save(const std::string& file) const {
   write_file(file, png);

@@ -1,4 +1,5 @@
 // Saving parameters and training states to files, and loading them.
+#include "files/extents.hpp"
 #include "weft/files/load.hpp"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <span>
 #include <string>
 
-#include "files/name_groups.hpp"
 #include "support/temporary.hpp"
 #include "support/thrown_by.hpp"
 #include "weft/weft.hpp"

@@ -1,4 +1,4 @@
-#include "pictures/ticks.hpp"
+#include "pictures/chart.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
