@@ -37,147 +37,87 @@ struct vector_op;
 
 template <>
 struct vector_op<op::copy> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a) const {
-    return a;
-  }
+  HWY_INLINE auto operator()(auto, auto a) const { return a; }
 };
 template <>
 struct vector_op<op::cast>;  // see lib/kernels/elementwise.cpp
 template <>
 struct vector_op<op::negate> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a) const {
-    return hn::Neg(a);
-  }
+  HWY_INLINE auto operator()(auto, auto a) const { return hn::Neg(a); }
 };
 template <>
 struct vector_op<op::exp> : of_vec_arrays {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::exp(d, a);
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::exp(d, a); }
 };
 template <>
 struct vector_op<op::log> : of_vec_arrays {
   static constexpr std::size_t unroll = 2;  // its polynomial in pairs takes more registers
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::log(d, a);
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::log(d, a); }
 };
 template <>
 struct vector_op<op::sqrt> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a) const {
-    return hn::Sqrt(a);
-  }
+  HWY_INLINE auto operator()(auto, auto a) const { return hn::Sqrt(a); }
 };
 template <>
 struct vector_op<op::tanh> : of_vec_arrays {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::tanh(d, a);
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::tanh(d, a); }
 };
 template <>
 struct vector_op<op::erf> : of_vec_arrays {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::erf(d, a);
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::erf(d, a); }
 };
 template <>
 struct vector_op<op::sin> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::sin(d, a);
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::sin(d, a); }
 };
 template <>
 struct vector_op<op::cos> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::cos(d, a);
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::cos(d, a); }
 };
 template <>
 struct vector_op<op::sigmoid> : of_vec_arrays {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::sigmoid(d, a);
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::sigmoid(d, a); }
 };
 template <>
 struct vector_op<op::relu> {  // propagates NaN
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::at_least(hn::Zero(d), a);
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::at_least(hn::Zero(d), a); }
 };
 template <>
 struct vector_op<op::gelu> : of_vec_arrays {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::gelu(d, a);
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::gelu(d, a); }
 };
 template <>
 struct vector_op<op::gelu_tanh> : of_vec_arrays {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::gelu_tanh(d, a);
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::gelu_tanh(d, a); }
 };
 template <>
 struct vector_op<op::logical_not> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return hn::Xor(a, hn::Set(d, 1));
-  }
+  HWY_INLINE auto operator()(auto d, auto a) const { return hn::Xor(a, hn::Set(d, 1)); }
 };
 
 template <>
 struct vector_op<op::add> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a, V b) const {
-    return hn::Add(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return hn::Add(a, b); }
 };
 template <>
 struct vector_op<op::subtract> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a, V b) const {
-    return hn::Sub(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return hn::Sub(a, b); }
 };
 template <>
 struct vector_op<op::multiply> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a, V b) const {
-    return hn::Mul(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return hn::Mul(a, b); }
 };
 template <>
 struct vector_op<op::divide> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a, V b) const {
-    return quotient(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return quotient(a, b); }
 };
 template <>
 struct vector_op<op::maximum> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a, V b) const {
-    return math::maximum(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return math::maximum(a, b); }
 };
 template <>
 struct vector_op<op::minimum> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a, V b) const {
-    return math::minimum(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return math::minimum(a, b); }
 };
 
 // y log2(m 2^e) as the nearest integer and a fraction, for m from sqrt(1/2) to sqrt(2), each lane
@@ -280,10 +220,7 @@ struct vector_op<op::pow> : of_vectors<1> {
 };
 template <>
 struct vector_op<op::less> {
-  template <class D, class V>
-  HWY_INLINE auto operator()(D, V a, V b) const {
-    return hn::Lt(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return hn::Lt(a, b); }
 };
 template <>
 struct vector_op<op::less_equal> {
@@ -297,45 +234,31 @@ struct vector_op<op::less_equal> {
 };
 template <>
 struct vector_op<op::equal> {
-  template <class D, class V>
-  HWY_INLINE auto operator()(D, V a, V b) const {
-    return hn::Eq(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return hn::Eq(a, b); }
 };
 template <>
 struct vector_op<op::not_equal> {
-  template <class D, class V>
-  HWY_INLINE auto operator()(D, V a, V b) const {
-    return unequal(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return unequal(a, b); }
 };
 template <>
 struct vector_op<op::logical_and> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a, V b) const {
-    return hn::And(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return hn::And(a, b); }
 };
 template <>
 struct vector_op<op::logical_or> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a, V b) const {
-    return hn::Or(a, b);
-  }
+  HWY_INLINE auto operator()(auto, auto a, auto b) const { return hn::Or(a, b); }
 };
 template <>
 struct vector_op<op::dropout>;
 template <>
 struct vector_op<op::relu_adjoint> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V x, V g) const {
+  HWY_INLINE auto operator()(auto d, auto x, auto g) const {
     return hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), g);
   }
 };
 template <>
 struct vector_op<op::gelu_adjoint> : of_vectors<2> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V x, V g) const {
+  HWY_INLINE auto operator()(auto d, auto x, auto g) const {
     return hn::Mul(g, math::gelu_slope(d, x));
   }
 };
@@ -350,8 +273,7 @@ HWY_INLINE V product(V a, V b) {
 }
 template <>
 struct vector_op<op::gelu_tanh_adjoint> : of_vec_arrays {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V x, V g) const {
+  HWY_INLINE auto operator()(auto d, auto x, auto g) const {
     return product(g, math::gelu_tanh_slope(d, x));
   }
 };
