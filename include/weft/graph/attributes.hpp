@@ -23,37 +23,47 @@ constexpr void require_kind(const node& n) {
   if (((n.kind != Kinds) && ...)) the_operation_has_no_such_attribute();
 }
 
-}  // namespace detail
+constexpr void require_attention(const node& n) {
+  if (info(n.kind).in != op_class::attention) the_operation_has_no_such_attribute();
+}
 
-// An attribute that is a field of a node, and one that is axis i of its list; for these operations.
-#define WEFT_ATTRIBUTE(name, field, ...)   \
-  constexpr auto& name(any_node auto& n) { \
-    detail::require_kind<__VA_ARGS__>(n);  \
-    return n.field;                        \
-  }
-#define WEFT_AXIS(name, i, ...)                    \
-  constexpr const axis_info* name(const node& n) { \
-    detail::require_kind<__VA_ARGS__>(n);          \
-    return n.named.at[i];                          \
-  }
+}  // namespace detail
 
 // ---- constant, get_result, element_ids
 
 // constant: its elements.
-WEFT_ATTRIBUTE(constant_value, scalar, op::constant)
+constexpr auto& constant_value(any_node auto& n) {
+  detail::require_kind<op::constant>(n);
+  return n.scalar;
+}
 // constant: the model_fault of its value, which no element can have; 0: none.
-WEFT_ATTRIBUTE(fault_of_value, start, op::constant)
+constexpr auto& fault_of_value(any_node auto& n) {
+  detail::require_kind<op::constant>(n);
+  return n.start;
+}
 // get_result: the number of the result.
-WEFT_ATTRIBUTE(result_index, start, op::get_result)
+constexpr auto& result_index(any_node auto& n) {
+  detail::require_kind<op::get_result>(n);
+  return n.start;
+}
 // element_ids: the rate of the dropout, a multiple of 2^-24.
-WEFT_ATTRIBUTE(dropout_rate, scalar, op::element_ids)
+constexpr auto& dropout_rate(any_node auto& n) {
+  detail::require_kind<op::element_ids>(n);
+  return n.scalar;
+}
 // element_ids: the random stream, which is the number of the dropout in the model.
-WEFT_ATTRIBUTE(rng_stream, start, op::element_ids)
+constexpr auto& rng_stream(any_node auto& n) {
+  detail::require_kind<op::element_ids>(n);
+  return n.start;
+}
 
 // ---- reductions and rowwise operations
 
 // sum, max: the axes that the result has not.
-WEFT_ATTRIBUTE(reduced_axes, named, op::sum, op::max)
+constexpr auto& reduced_axes(any_node auto& n) {
+  detail::require_kind<op::sum, op::max>(n);
+  return n.named;
+}
 // Rowwise operations: the axes of a row, in the order in which the model names them.
 constexpr auto& row_axes(any_node auto& n) {
   if (!is_rowwise(n.kind)) detail::the_operation_has_no_such_attribute();
@@ -65,45 +75,93 @@ constexpr auto& epsilon_of(any_node auto& n) {
   return n.scalar;
 }
 // norm_parameter_gradient: 0: of the gain; 1: of the bias.
-WEFT_ATTRIBUTE(norm_parameter, start, op::norm_parameter_gradient)
+constexpr auto& norm_parameter(any_node auto& n) {
+  detail::require_kind<op::norm_parameter_gradient>(n);
+  return n.start;
+}
 // top_k: the axis whose greatest elements are selected, and that of the selected ones.
-WEFT_AXIS(ranked_axis, 0, op::top_k)
-WEFT_AXIS(selected_axis, 1, op::top_k)
+constexpr const axis_info* ranked_axis(const node& n) {
+  detail::require_kind<op::top_k>(n);
+  return n.named.at[0];
+}
+constexpr const axis_info* selected_axis(const node& n) {
+  detail::require_kind<op::top_k>(n);
+  return n.named.at[1];
+}
 // length: the axes whose lengths are multiplied.
-WEFT_ATTRIBUTE(multiplied_axes, named, op::length)
+constexpr auto& multiplied_axes(any_node auto& n) {
+  detail::require_kind<op::length>(n);
+  return n.named;
+}
 
 // ---- views and assembly
 
 // rename: the operand's axis that gets another name; none after simplification.
-WEFT_ATTRIBUTE(renamed_axes, named, op::rename)
+constexpr auto& renamed_axes(any_node auto& n) {
+  detail::require_kind<op::rename>(n);
+  return n.named;
+}
 // within: the axis, and whether an element may be its length, as an index may not.
-WEFT_AXIS(bounding_axis, 0, op::within)
+constexpr const axis_info* bounding_axis(const node& n) {
+  detail::require_kind<op::within>(n);
+  return n.named.at[0];
+}
 constexpr bool is_length(const node& n) {
   detail::require_kind<op::within>(n);
   return n.start != 0;
 }
 // split: the axes that one is split into, outermost first.
-WEFT_ATTRIBUTE(split_axes, named, op::split)
+constexpr auto& split_axes(any_node auto& n) {
+  detail::require_kind<op::split>(n);
+  return n.named;
+}
 // merge: the axes that become one, outermost first.
-WEFT_ATTRIBUTE(merged_axes, named, op::merge)
+constexpr auto& merged_axes(any_node auto& n) {
+  detail::require_kind<op::merge>(n);
+  return n.named;
+}
 // concatenate: for each operand, its axis that becomes part of the whole.
-WEFT_ATTRIBUTE(concatenated_axes, named, op::concatenate)
+constexpr auto& concatenated_axes(any_node auto& n) {
+  detail::require_kind<op::concatenate>(n);
+  return n.named;
+}
 // slice, pad: the axis of the whole, then those whose lengths are added to the offset.
-WEFT_ATTRIBUTE(slice_axes, named, op::slice, op::pad)
+constexpr auto& slice_axes(any_node auto& n) {
+  detail::require_kind<op::slice, op::pad>(n);
+  return n.named;
+}
 constexpr const axis_info* sliced_axis(const node& n) {
   return slice_axes(n).at[0];
 }
 // slice, pad: the index in the whole at which the part begins, before lengths are added to it.
-WEFT_ATTRIBUTE(slice_offset, start, op::slice, op::pad)
+constexpr auto& slice_offset(any_node auto& n) {
+  detail::require_kind<op::slice, op::pad>(n);
+  return n.start;
+}
 // unfold, fold: the axis that windows lie on, that of the windows, and that of the positions in a
 // window.
-WEFT_AXIS(windowed_axis, 0, op::unfold, op::fold)
-WEFT_AXIS(axis_of_windows, 1, op::unfold, op::fold)
-WEFT_AXIS(axis_in_window, 2, op::unfold, op::fold)
+constexpr const axis_info* windowed_axis(const node& n) {
+  detail::require_kind<op::unfold, op::fold>(n);
+  return n.named.at[0];
+}
+constexpr const axis_info* axis_of_windows(const node& n) {
+  detail::require_kind<op::unfold, op::fold>(n);
+  return n.named.at[1];
+}
+constexpr const axis_info* axis_in_window(const node& n) {
+  detail::require_kind<op::unfold, op::fold>(n);
+  return n.named.at[2];
+}
 // unfold, fold: the distance from a window to the next.
-WEFT_ATTRIBUTE(window_stride, lowest, op::unfold, op::fold)
+constexpr auto& window_stride(any_node auto& n) {
+  detail::require_kind<op::unfold, op::fold>(n);
+  return n.lowest;
+}
 // unfold, fold: the distance from a position in a window to the next.
-WEFT_ATTRIBUTE(window_dilation, highest, op::unfold, op::fold)
+constexpr auto& window_dilation(any_node auto& n) {
+  detail::require_kind<op::unfold, op::fold>(n);
+  return n.highest;
+}
 
 // ---- by index
 
@@ -115,48 +173,93 @@ constexpr const axis_info* indexed_axis(const node& n) {
 }
 // gather, scatter_add: 1: an index outside of indexed_axis is an error of the run; 0: it gives 0,
 // or its element is left out.
-WEFT_ATTRIBUTE(refuses_outside, origin, op::gather, op::scatter_add)
+constexpr auto& refuses_outside(any_node auto& n) {
+  detail::require_kind<op::gather, op::scatter_add>(n);
+  return n.origin;
+}
 constexpr bool refuses_indices(const node& n) {
   return (n.kind == op::gather || n.kind == op::scatter_add) && refuses_outside(n) != 0;
 }
 // update_rows: the axis of the buffer that rows are written along, and that of the rows.
-WEFT_AXIS(updated_axis, 0, op::update_rows)
-WEFT_AXIS(axis_of_rows, 1, op::update_rows)
+constexpr const axis_info* updated_axis(const node& n) {
+  detail::require_kind<op::update_rows>(n);
+  return n.named.at[0];
+}
+constexpr const axis_info* axis_of_rows(const node& n) {
+  detail::require_kind<op::update_rows>(n);
+  return n.named.at[1];
+}
 // scan_slice, scan_collect.
-WEFT_AXIS(scanned_axis, 0, op::scan_slice, op::scan_collect)
+constexpr const axis_info* scanned_axis(const node& n) {
+  detail::require_kind<op::scan_slice, op::scan_collect>(n);
+  return n.named.at[0];
+}
 
 // ---- rotate and its adjoint
 
 // The axis whose elements are rotated in pairs, and that of the pairs.
-WEFT_AXIS(rotated_axis, 0, op::rotate, op::rotate_adjoint)
-WEFT_AXIS(axis_of_pairs, 1, op::rotate, op::rotate_adjoint)
+constexpr const axis_info* rotated_axis(const node& n) {
+  detail::require_kind<op::rotate, op::rotate_adjoint>(n);
+  return n.named.at[0];
+}
+constexpr const axis_info* axis_of_pairs(const node& n) {
+  detail::require_kind<op::rotate, op::rotate_adjoint>(n);
+  return n.named.at[1];
+}
 // Which elements are a pair: a rotary_pairs, see rotation.hpp.
-WEFT_ATTRIBUTE(pairing_of, start, op::rotate, op::rotate_adjoint)
+constexpr auto& pairing_of(any_node auto& n) {
+  detail::require_kind<op::rotate, op::rotate_adjoint>(n);
+  return n.start;
+}
 // rotate_adjoint: 0: the gradient of the cosine; 1: of the sine. 0 for rotate.
-WEFT_ATTRIBUTE(rotation_factor, scalar, op::rotate, op::rotate_adjoint)
+constexpr auto& rotation_factor(any_node auto& n) {
+  detail::require_kind<op::rotate, op::rotate_adjoint>(n);
+  return n.scalar;
+}
 
 // ---- attention and its adjoint; see attention.hpp
 
-WEFT_AXIS(key_axis, 0, op::attention, op::attention_adjoint)
-WEFT_AXIS(depth_axis, 1, op::attention, op::attention_adjoint)
-WEFT_AXIS(value_axis, 2, op::attention, op::attention_adjoint)
+constexpr const axis_info* key_axis(const node& n) {
+  detail::require_attention(n);
+  return n.named.at[0];
+}
+constexpr const axis_info* depth_axis(const node& n) {
+  detail::require_attention(n);
+  return n.named.at[1];
+}
+constexpr const axis_info* value_axis(const node& n) {
+  detail::require_attention(n);
+  return n.named.at[2];
+}
 // Null where there is a single query.
 constexpr const axis_info* query_axis(const node& n) {
-  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  detail::require_attention(n);
   return n.named.count > 3 ? n.named.at[3] : nullptr;
 }
 // 0: no soft cap.
-WEFT_ATTRIBUTE(soft_cap_of, scalar, op::attention, op::attention_adjoint)
+constexpr auto& soft_cap_of(any_node auto& n) {
+  detail::require_attention(n);
+  return n.scalar;
+}
 // The band: the least and the greatest distance, key - query position, that is visible.
-WEFT_ATTRIBUTE(band_lowest, lowest, op::attention, op::attention_adjoint)
-WEFT_ATTRIBUTE(band_highest, highest, op::attention, op::attention_adjoint)
+constexpr auto& band_lowest(any_node auto& n) {
+  detail::require_attention(n);
+  return n.lowest;
+}
+constexpr auto& band_highest(any_node auto& n) {
+  detail::require_attention(n);
+  return n.highest;
+}
 // Added to the operand role::lengths.
-WEFT_ATTRIBUTE(length_more, start, op::attention, op::attention_adjoint)
+constexpr auto& length_more(any_node auto& n) {
+  detail::require_attention(n);
+  return n.start;
+}
 // The index into the relative bias of a key at the query's position.
-WEFT_ATTRIBUTE(relative_origin, origin, op::attention, op::attention_adjoint)
-
-#undef WEFT_ATTRIBUTE
-#undef WEFT_AXIS
+constexpr auto& relative_origin(any_node auto& n) {
+  detail::require_attention(n);
+  return n.origin;
+}
 
 // ---- adjoints of normalizations
 //
