@@ -1,24 +1,26 @@
 #include "weft/inspect/explain.hpp"
 
-#include <cstdint>
 #include <cstdio>
-#include <limits>
+#include <sstream>
 
 #include "inspect/instruction_costs.hpp"
 #include "weft/graph/attention.hpp"
+#include "weft/passes/dump.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft::detail {
 
 namespace {
 
+// What a function of passes/dump.hpp writes.
+template <class X>
+std::string text_of(void write(std::ostringstream&, X), X x) {
+  std::ostringstream out;
+  write(out, x);
+  return out.str();
+}
 std::string axes_text(const axis_list& axes) {
-  std::string s = "[";
-  for (int a = 0; a < axes.count; ++a) {
-    if (a > 0) s += ", ";
-    s += axes.at[a]->name;
-  }
-  return s + "]";
+  return text_of<const axis_list&>(write_axes, axes);
 }
 
 std::string element_text(dtype e) {
@@ -39,7 +41,7 @@ class explainer {
   // user as expressions, others by id.
   std::string call(int id) const {
     const node& n = at(id);
-    if (n.kind == op::constant) return short_constant(constant_value(n));
+    if (n.kind == op::constant) return text_of<double>(write_number, constant_value(n));
     if (is_leaf(n.kind)) return leaf_name(n);
     if (is_view(n.kind)) {
       std::string text = std::string(name_of(n.kind)).append("(").append(call(n.operand[0]));
@@ -82,29 +84,11 @@ class explainer {
     const axis_list over = runs_over(n);
     if (over.count > 0) text.append(" over ").append(axes_text(over));
     text.append(" ").append(operands(n));
-    if (n.scale != 1) text.append(" times ").append(short_constant(n.scale));
-    text.append(by_places(n));
-    if (n.epilogue != op::copy) text.append(" then ").append(name_of(n.epilogue));
+    text.append(text_of<const node&>(write_numbers, n));
     return {{}, text, axes_text(n.axes) + element_text(n.type), {}};
   }
 
  private:
-  // The attributes of an attention that are about positions: its band, the index into a relative
-  // bias of a key at the query's position, and what is added to lengths.
-  std::string by_places(const node& n) const {
-    if (info(n.kind).in != op_class::attention) return {};
-    std::string text, distance = " key - query";
-    const auto number = [](std::int64_t x) { return std::to_string(x); };
-    if (has(n, role::offset)) distance.append(" - offset");
-    if (band_highest(n) < std::numeric_limits<std::int64_t>::max())
-      text.append(distance).append(" <= ").append(number(band_highest(n)));
-    if (band_lowest(n) > std::numeric_limits<std::int64_t>::min())
-      text.append(distance).append(" >= ").append(number(band_lowest(n)));
-    if (has(n, role::relative) && relative_origin(n) != 0)
-      text.append(" origin ").append(number(relative_origin(n)));
-    if (length_more(n) != 0) text.append(" lengths + ").append(number(length_more(n)));
-    return text;
-  }
   // Those that are not always there by their roles.
   std::string operands(const node& n) const {
     std::string text;
@@ -139,11 +123,6 @@ class explainer {
     for (int a = 0; a < left.count; ++a)
       if (!n.axes.contains(left.at[a])) gone.push(left.at[a]);
     return gone;
-  }
-  static std::string short_constant(double x) {
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.6g", x);
-    return digits;
   }
 
   graph_parts g_;

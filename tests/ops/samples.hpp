@@ -192,7 +192,10 @@ struct rowwise {
   using operations = operations_where<is_rowwise_of_one>;
   template <op K, class A, expression X>
   static constexpr auto along(const X& x) {
-    return weft::detail::along<K, A>(x, 0.1);
+    if constexpr (info(K).names.scalar[0])  // its epsilon
+      return weft::detail::along<K, A>(x, 0.1);
+    else
+      return weft::detail::along<K, A>(x);
   }
   constexpr auto operator()(scope s) const {
     auto x = s.input<"x", float, Three, Pos, Hundred>();

@@ -71,6 +71,14 @@ enum class axis_order : std::uint8_t {
   through_concatenation
 };
 
+// What an operation calls its attributes where a graph is printed, by the fields of a node that
+// operations share; null: it has none there. "" prints a number alone; two words are a choice
+// between 0 and 1. Each word for axes is that of one, the last that of all others.
+struct attribute_names {
+  const char *named[4]{"along"}, *scalar[2]{}, *start[2]{}, *lowest[2]{}, *highest[2]{},
+      *origin[2]{};
+};
+
 // What an operation is.
 struct op_info {
   op kind;
@@ -81,6 +89,13 @@ struct op_info {
   unsigned flags = 0;
   element_types types = element_types::mixed;
   int least = 0, most = 0;  // operands that a node may have
+  attribute_names names{};
+
+  constexpr op_info with(const attribute_names& n) const {
+    op_info i = *this;
+    i.names = n;
+    return i;
+  }
 };
 
 inline constexpr int op_count = static_cast<int>(op::scan_collect) + 1;
@@ -150,19 +165,30 @@ inline constexpr slot ids{.what = role::element_ids, .by = access::strides};
 inline constexpr slot partial_sums{
     .what = role::partial_sums, .is = presence::optional, .by = access::own};
 inline constexpr slot parts{.what = role::parts, .is = presence::repeated};
+inline constexpr attribute_names epsilon{.scalar = {"epsilon"}},
+    by_index{.origin = {"", "checked"}},
+    part_of_whole{.named = {"along", "after"}, .start = {"from"}},
+    windows{
+        .named = {"along", "windows", "positions"}, .lowest = {"stride"}, .highest = {"dilation"}},
+    fused{.named = {"keys", "depth", "values", "queries"},
+          .scalar = {"soft_cap"},
+          .start = {"lengths +"},
+          .lowest = {"key - query >="},
+          .highest = {"key - query <="},
+          .origin = {"origin"}};
 inline constexpr std::array table{
     leaf(op::input),
     leaf(op::parameter),
     leaf(op::state),
-    leaf(op::constant),
-    leaf(op::element_ids),
+    leaf(op::constant).with({.scalar = {""}, .start = {"fault"}}),
+    leaf(op::element_ids).with({.scalar = {"rate"}, .start = {"stream"}}),
     view(op::rename, through_view, any_length),
-    view(op::within, through_view, any_length),
-    view(op::slice, through_view),
-    view(op::unfold),
+    view(op::within, through_view, any_length).with({.start = {"indices", "lengths"}}),
+    view(op::slice, through_view).with(part_of_whole),
+    view(op::unfold).with(windows),
     view(op::split),
     view(op::merge),
-    view(op::get_result, as_written),
+    view(op::get_result, as_written).with({.start = {""}}),
     view(op::scan_slice),
     view(op::scan_result, as_written),
     operation<>(op::positions, op_class::source, as_written, any_length),
@@ -205,34 +231,47 @@ inline constexpr std::array table{
     rowwise<role::x, optional(role::mask)>(op::softmax),
     rowwise<role::x>(op::log_softmax),
     rowwise<role::x, optional(role::gain), optional(role::bias), optional(role::addend)>(
-        op::normalize),
+        op::normalize)
+        .with(epsilon),
     rowwise<role::x, optional(role::gain), optional(role::bias), optional(role::addend)>(
-        op::rms_normalize),
+        op::rms_normalize)
+        .with(epsilon),
     rowwise<role::x>(op::cumulative_sum),
     rowwise<role::x>(op::reverse_cumulative_sum),
     rowwise<role::y, role::g>(op::softmax_adjoint),
     rowwise<role::y, role::g, optional(role::indices)>(op::log_softmax_adjoint),
     rowwise<role::x, role::g, optional(role::gain), optional(role::addend), partial_sums>(
-        op::normalize_adjoint),
+        op::normalize_adjoint)
+        .with(epsilon),
     rowwise<role::x, role::g, optional(role::gain), optional(role::addend), partial_sums>(
-        op::rms_normalize_adjoint),
-    operation<role::x>(op::norm_parameter_gradient, op_class::reduction, as_written),
+        op::rms_normalize_adjoint)
+        .with(epsilon),
+    operation<role::x>(op::norm_parameter_gradient, op_class::reduction, as_written)
+        .with({.start = {"gain", "bias"}}),
     operation<role::left, role::right, optional(role::addend), optional(role::second_addend)>(
         op::dot, op_class::contraction, like_left_matrix, expensive | any_result),
-    attends(op::attention, weft::attention_slots),
-    attends(op::attention_adjoint, attention_adjoint_slots),
-    operation<role::x>(op::top_k, op_class::reduction, through_axis_change, expensive),
+    attends(op::attention, weft::attention_slots).with(fused),
+    attends(op::attention_adjoint, attention_adjoint_slots).with(fused),
+    operation<role::x>(op::top_k, op_class::reduction, through_axis_change, expensive)
+        .with({.named = {"along", "selected"}}),
     operation<role::table, role::indices>(op::gather, op_class::indexed, like_indices,
-                                          expensive | any_result | any_indices),
+                                          expensive | any_result | any_indices)
+        .with(by_index),
     operation<role::g, role::indices>(op::scatter_add, op_class::indexed, as_written,
-                                      expensive | any_result | any_operands),
+                                      expensive | any_result | any_operands)
+        .with(by_index),
     operation<role::buffer, role::rows, role::start, optional(role::count)>(
-        op::update_rows, op_class::indexed, as_written),
-    operation<role::x, role::cosine, role::sine>(op::rotate, op_class::rotation, like_first),
-    operation<role::x, role::g>(op::rotate_adjoint, op_class::rotation, as_written),
+        op::update_rows, op_class::indexed, as_written)
+        .with({.named = {"along", "rows"}}),
+    operation<role::x, role::cosine, role::sine>(op::rotate, op_class::rotation, like_first)
+        .with({.named = {"along", "pairs"}, .start = {"interleaved", "half_split"}}),
+    operation<role::x, role::g>(op::rotate_adjoint, op_class::rotation, as_written)
+        .with({.named = {"along", "pairs"},
+               .scalar = {"cosine", "sine"},
+               .start = {"interleaved", "half_split"}}),
     operation<parts>(op::concatenate, op_class::assembly, through_concatenation, any_operands),
-    operation<role::x>(op::pad, op_class::assembly, through_view),
-    operation<role::x>(op::fold, op_class::assembly, as_written),
+    operation<role::x>(op::pad, op_class::assembly, through_view).with(part_of_whole),
+    operation<role::x>(op::fold, op_class::assembly, as_written).with(windows),
     operation<role::initial>(op::carry, op_class::scan, as_written),
     operation<role::carry, role::value>(op::yield, op_class::scan, as_written),
     operation<role::value>(op::scan_collect, op_class::scan, as_written),

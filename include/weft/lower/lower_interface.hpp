@@ -39,7 +39,7 @@ constexpr void check_indices(lowering& ctx, const node& n) {
   }
   for (int a = 0; a < used.count; ++a) check.extent[a] = ctx.extent(used.at[a]);
   check.input = static_cast<std::int16_t>(at->leaf);
-  check.of = is_within && is_length(n) ? checked_as::length : checked_as::index;
+  check.of = is_within && is_length(n) != 0 ? checked_as::length : checked_as::index;
   check.axis = ctx.extent(axis);
   for (int i = 0; i < ctx.d.count.index_checks; ++i)
     if (is_same(ctx.d.index_checks[i], check, used.count)) return;

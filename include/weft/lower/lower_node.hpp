@@ -92,7 +92,7 @@ constexpr void lower_rotation(lowering& ctx, int id) {
   instruction& s =
       ctx.emit(n.kind == op::rotate ? kernel::rotate : kernel::rotate_adjoint, n.kind, id, loops);
   s.over = 1u << row;
-  s.scalar = rotation_factor(n);
+  if (n.kind == op::rotate_adjoint) s.scalar = rotation_factor(n);
   s.axis = ctx.extent(numbers);
   const pair_steps along = pair_steps_of(n);
   s.axis_stride = static_cast<std::ptrdiff_t>(along.partner);

@@ -18,9 +18,13 @@ struct norm_options {
 namespace detail {
 
 template <op Kind, class... K, expression X>
-constexpr auto along(const X& x, double epsilon = 0) {
+constexpr auto along(const X& x) {
+  return append<float, shape_t<X>>(make_node(Kind, axes_of(shape<K...>{})), x);
+}
+template <op Kind, class... K, expression X>
+constexpr auto along(const X& x, double epsilon) {
   node n = make_node(Kind, axes_of(shape<K...>{}));
-  epsilon_of(n) = epsilon;
+  scalar_of<Kind>(n) = epsilon;
   return append<float, shape_t<X>>(n, x);
 }
 

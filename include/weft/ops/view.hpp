@@ -83,7 +83,7 @@ constexpr X within(const X& x) {
   if constexpr (in_graph<X>) {
     if (!is_part_of_input(*x.g, x.id)) return x;
     node n = make_node(op::within, axes_of(shape<A>{}));
-    n.start = IsLength;
+    is_length(n) = IsLength;
     return append<std::int32_t, shape_t<X>>(n, x);
   } else {
     return x;

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include "weft/axes/fixed_string.hpp"
+#include "weft/graph/attributes.hpp"
 #include "weft/graph/compact_graph.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/op_table.hpp"
@@ -74,21 +76,37 @@ constexpr void write_axes(Out& out, const axis_list& axes) {
   out << "]";
 }
 
-// Attributes that are not what make_node gives.
+// The axes that a node names, by what they are to its operation.
 template <class Out>
-constexpr void write_attributes(Out& out, const node& n) {
-  const node plain = make_node(n.kind);
-  const auto integer = [&](const char* name, std::int64_t x, std::int64_t usual) {
-    if (x != usual) out << " " << name << " ", write_integer(out, x);
-  };
-  if (n.named.count > 0) out << " along ", write_axes(out, n.named);
+constexpr void write_named_axes(Out& out, const node& n) {
+  const auto& words = info(n.kind).names.named;
+  for (int a = 0; a < n.named.count;) {
+    out << " " << words[a] << " ";
+    axis_list of{};
+    do of.push(n.named.at[a++]);
+    while (a < n.named.count && (a >= 4 || !words[a]));
+    write_axes(out, of);
+  }
+}
+
+// Attributes that are not what make_node gives, but no axes.
+template <class Out>
+constexpr void write_numbers(Out& out, const node& n) {
   if (n.scale != 1) out << " times ", write_number(out, n.scale);
-  if (n.kind == op::constant || n.scalar != 0) out << " scalar ", write_number(out, n.scalar);
-  integer("start", n.start, plain.start);
-  integer("lowest", n.lowest, plain.lowest);
-  integer("highest", n.highest, plain.highest);
-  integer("origin", n.origin, plain.origin);
-  if (n.epilogue != plain.epilogue) out << " then " << name_of(n.epilogue);
+  for_each_number(n, [&](const auto& words, auto x, auto usual) {
+    const bool choice = words[1], alone = !choice && words[0] && !*words[0];
+    if (!choice && !alone && x == usual) return;
+    if (!words[0]) the_operation_has_no_such_attribute();
+    const std::string_view word = words[choice && x != 0];
+    out << (word.empty() ? "" : " ") << word;
+    if (choice) return;
+    out << " ";
+    if constexpr (std::is_same_v<decltype(x), double>)
+      write_number(out, x);
+    else
+      write_integer(out, x);
+  });
+  if (n.epilogue != op::copy) out << " then " << name_of(n.epilogue);
 }
 
 template <class Out>
@@ -115,7 +133,8 @@ constexpr void write_graph(Out& out, const graph_parts& g) {
     for_each_result(n, [&](const slot& s) {
       if (s.is == presence::optional) out << " and " << name_of(s.what);
     });
-    write_attributes(out, n);
+    write_named_axes(out, n);
+    write_numbers(out, n);
     if (n.region != 0) out << " in scan ", write_integer(out, n.region);
     if (n.once) out << " once";
     if (n.fused) out << " fused";

@@ -31,6 +31,7 @@ class verifier {
     for (int a = 0; a < n.axes.count; ++a)
       for (int b = 0; b < a; ++b)
         if (n.axes.at[a] == n.axes.at[b]) return "an axis twice";
+    if (!names_its_numbers(n)) return "an attribute that its operation has no name for";
     if (const std::string_view what = fault_of_region(n); !what.empty()) return what;
     if (const std::string_view what = fault_of_scan(n); !what.empty()) return what;
     if (of.in == op_class::elementwise) return fault_of_elementwise(n, of.types);
@@ -66,6 +67,12 @@ class verifier {
     }
     return n.operands == slots ||
            (repeats && n.operands > slots && n.operands <= most_operands(n.kind));
+  }
+  static constexpr bool names_its_numbers(const node& n) {
+    bool all = true;
+    for_each_number(
+        n, [&](const auto& words, auto x, auto usual) { all = all && (words[0] || x == usual); });
+    return all;
   }
   constexpr dtype type(const node& n, int j) const { return g_.nodes[n.operand[j]].type; }
 
