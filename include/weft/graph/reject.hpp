@@ -108,6 +108,20 @@ enum class rule {
 #define WEFT_NO_SUCH_AXIS(name) (missing, name ": the operand has no such axis")
 #define WEFT_TOO_MANY_AXES(name) (rank, name ": the operands have more than 8 axes between them")
 #define WEFT_NEW_IS_NO_AXIS(name) (not_an_axis, name ": what is to be new is not an axis")
+#define WEFT_NO_AXIS(name) \
+  (not_an_axis, name ": what stands for an axis is none; derive from weft::axis or weft::alias")
+#define WEFT_NO_DTYPE(name) \
+  (elements,                \
+   name ": elements are float, std::int32_t, bool or weft::bfloat16, named before the axes")
+#define WEFT_RANK_OF_ONE(name) (rank, name ": a tensor has at most 8 axes")
+#define WEFT_INITIAL_STATE(name)                                                         \
+  (initial, name                                                                         \
+   ": the initial state is float, with the hidden axis and those of x that are neither " \
+   "read nor run along")
+#define WEFT_UNNAMED_MODEL(name)                                         \
+  (unnamed, name                                                         \
+   ": the model is in an unnamed namespace, and so in this file alone; " \
+   "weft_add_model needs it in a header and under a name")
 #define WEFT_AXIS_TWICE(name)                                               \
   (twice, name                                                              \
    ": an axis is named twice; give the second role a name of its own with " \

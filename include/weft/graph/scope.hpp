@@ -106,15 +106,9 @@ class scope {
     return {g_, whole.declare<float>(op::parameter, S{}, g_->parameters, g_->parameter_count,
                                      model_fault::parameters, init)};
   }
-  template <fixed_string Name, class... Axes>
-  requires(detail::rule_of_leaf<float, Axes...>() != rule::none)
-      WEFT_REJECT((detail::rule_of_leaf<float, Axes...>()), param(initializer = {}) const,
-                  (not_an_axis,
-                   "param: what stands for an axis is none; derive from weft::axis or weft::alias"),
-                  (twice,
-                   "param: an axis is named twice; give the second role a name of its own with "
-                   "weft::alias"),
-                  (rank, "param: a tensor has at most 8 axes"))
+  WEFT_REJECT_IF((fixed_string Name, class... Axes), (detail::rule_of_leaf<float, Axes...>()),
+                 param(initializer = {}) const, WEFT_NO_AXIS("param"), WEFT_AXIS_TWICE("param"),
+                 WEFT_RANK_OF_ONE("param"))
 
   // An input: T [Axes...], which a run is given as weft::arg<Name>. T is float, std::int32_t,
   // bool or weft::bfloat16. The name has no path; a second input of the same name is an error when
@@ -127,17 +121,9 @@ class scope {
     return {g_, named.declare<T>(op::input, detail::joined<Axes...>{}, g_->inputs, g_->input_count,
                                  model_fault::inputs)};
   }
-  template <fixed_string Name, class T, class... Axes>
-  requires(detail::rule_of_leaf<T, Axes...>() != rule::none) WEFT_REJECT(
-      (detail::rule_of_leaf<T, Axes...>()), input() const,
-      (elements,
-       "input: elements are float, std::int32_t, bool or weft::bfloat16, named before the axes"),
-      (not_an_axis,
-       "input: what stands for an axis is none; derive from weft::axis or weft::alias"),
-      (twice,
-       "input: an axis is named twice; give the second role a name of its own with "
-       "weft::alias"),
-      (rank, "input: a tensor has at most 8 axes"))
+  WEFT_REJECT_IF((fixed_string Name, class T, class... Axes), (detail::rule_of_leaf<T, Axes...>()),
+                 input() const, WEFT_NO_DTYPE("input"), WEFT_NO_AXIS("input"),
+                 WEFT_AXIS_TWICE("input"), WEFT_RANK_OF_ONE("input"))
 
   // A state: T [Axes...], which a module keeps between runs; zeros initially and after reset(). Its
   // name is the scope's path and Name. The tensor is the state before the run, wherever it is used;
@@ -153,17 +139,9 @@ class scope {
     return {g_, whole.declare<T>(op::state, detail::joined<Axes...>{}, g_->states, g_->state_count,
                                  model_fault::states)};
   }
-  template <fixed_string Name, class T, class... Axes>
-  requires(detail::rule_of_leaf<T, Axes...>() != rule::none) WEFT_REJECT(
-      (detail::rule_of_leaf<T, Axes...>()), state() const,
-      (elements,
-       "state: elements are float, std::int32_t, bool or weft::bfloat16, named before the axes"),
-      (not_an_axis,
-       "state: what stands for an axis is none; derive from weft::axis or weft::alias"),
-      (twice,
-       "state: an axis is named twice; give the second role a name of its own with "
-       "weft::alias"),
-      (rank, "state: a tensor has at most 8 axes"))
+  WEFT_REJECT_IF((fixed_string Name, class T, class... Axes), (detail::rule_of_leaf<T, Axes...>()),
+                 state() const, WEFT_NO_DTYPE("state"), WEFT_NO_AXIS("state"),
+                 WEFT_AXIS_TWICE("state"), WEFT_RANK_OF_ONE("state"))
 
   // Sets the state to `value` at the end of the run, at most once for each state. All reads of the
   // state in this run give its value before the run.

@@ -14,10 +14,6 @@
 
 namespace weft::nn {
 
-// The initial hidden state of a layer: none, or one tensor.
-template <class... H>
-concept initial_state = sizeof...(H) <= 1 && (expression<H> && ...);
-
 // Hidden as the axis of the previous state, which is contracted: In and Hidden may be the same
 // axis.
 template <class Hidden>
@@ -35,11 +31,11 @@ namespace detail {
 template <class Pos, class In, class Hidden, class X>
 using state_shape = united<without<shape_t<X>, shape<Pos, In>>, shape<Hidden>>;
 
-template <class S, class H>
-inline constexpr bool is_state =
-    subset<shape_t<H>, S>&& shape_t<H>::rank == S::rank&& std::same_as<element_t<H>, float>;
+template <class H, class S>
+concept state_of = expression<H> && subset<shape_t<H>, S> &&
+                   shape_t<H>::rank == S::rank&& std::same_as<element_t<H>, float>;
 
-template <class Pos, class In, class Hidden, expression X, expression... H>
+template <class Pos, class In, class Hidden, expression X, class... H>
 constexpr rule rule_of_layer() {
   if constexpr (!axis_like<In> || !axis_like<Hidden>) {
     return rule::no_axes;
@@ -49,7 +45,8 @@ constexpr rule rule_of_layer() {
     if (!std::same_as<element_t<X>, float>) return rule::elements;
     if (!axis_like<Pos>) return rule::no_axes;
     if (!has_axis<Pos, shape_t<X>>) return rule::missing;
-    if (!(is_state<state_shape<Pos, In, Hidden, X>, H> && ...)) return rule::initial;
+    if (sizeof...(H) > 1 || !(state_of<H, state_shape<Pos, In, Hidden, X>> && ...))
+      return rule::initial;
     return rule::none;
   }
 }
@@ -187,45 +184,37 @@ class gru_cell {
 // overloads.
 template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
-requires initial_state<H...>
 constexpr auto rnn(scope s, const X& x, const H&... h0) {
   const rnn_cell<In, Hidden, Suffix> cell(s);
   return scan<Pos, D>(detail::initial_state_or_zeros<Pos, In, Hidden, X>(h0...), cell.input(x),
                       [&](auto h, auto input) { return cell.step(input, h); });
 }
-template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
-          expression X, class... H>
-requires(initial_state<H...>&& detail::rule_of_layer<Pos, In, Hidden, X, H...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_layer<Pos, In, Hidden, X, H...>()),
-                rnn(scope, const X&, const H&...),
-                (no_axes,
-                 "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, "
-                 "Hidden>(s, x)"),
-                WEFT_NO_SUCH_AXIS("nn::rnn"), WEFT_NOT_FLOAT("nn::rnn"),
-                (initial,
-                 "nn::rnn: the initial state is float, with the hidden axis and those of x that "
-                 "are neither read nor run along"))
+WEFT_REJECT_IF((class Pos, class In, class Hidden, fixed_string Suffix = "_l0",
+                direction D = forwards, expression X, class... H),
+               (detail::rule_of_layer<Pos, In, Hidden, X, H...>()),
+               rnn(scope, const X&, const H&...),
+               (no_axes,
+                "nn::rnn: name three axes, of fixed extents but the first, as in "
+                "rnn<Pos, In, Hidden>(s, x)"),
+               WEFT_INITIAL_STATE("nn::rnn"), WEFT_NO_SUCH_AXIS("nn::rnn"),
+               WEFT_NOT_FLOAT("nn::rnn"))
 
 // One layer of torch.nn.GRU along Pos, with the parameters of gru_cell, otherwise as nn::rnn.
 template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
-requires initial_state<H...>
 constexpr auto gru(scope s, const X& x, const H&... h0) {
   const gru_cell<In, Hidden, Suffix> cell(s);
   return scan<Pos, D>(detail::initial_state_or_zeros<Pos, In, Hidden, X>(h0...), cell.input(x),
                       [&](auto h, auto r, auto z, auto n) { return cell.step(r, z, n, h); });
 }
-template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
-          expression X, class... H>
-requires(initial_state<H...>&& detail::rule_of_layer<Pos, In, Hidden, X, H...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_layer<Pos, In, Hidden, X, H...>()),
-                gru(scope, const X&, const H&...),
-                (no_axes,
-                 "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, "
-                 "Hidden>(s, x)"),
-                WEFT_NO_SUCH_AXIS("nn::gru"), WEFT_NOT_FLOAT("nn::gru"),
-                (initial,
-                 "nn::gru: the initial state is float, with the hidden axis and those of x that "
-                 "are neither read nor run along"))
+WEFT_REJECT_IF((class Pos, class In, class Hidden, fixed_string Suffix = "_l0",
+                direction D = forwards, expression X, class... H),
+               (detail::rule_of_layer<Pos, In, Hidden, X, H...>()),
+               gru(scope, const X&, const H&...),
+               (no_axes,
+                "nn::gru: name three axes, of fixed extents but the first, as in "
+                "gru<Pos, In, Hidden>(s, x)"),
+               WEFT_INITIAL_STATE("nn::gru"), WEFT_NO_SUCH_AXIS("nn::gru"),
+               WEFT_NOT_FLOAT("nn::gru"))
 
 }  // namespace weft::nn

@@ -62,8 +62,7 @@ requires(!detail::logical<X>) WEFT_REJECT((rule::elements), operator!(const X&),
 // (torch.where), broadcast by axis: the result's axes are those of `then`, those that only
 // `otherwise` has, then those that only the condition has. `then` and `otherwise` have one dtype,
 // the result's. Either may be a C++ scalar.
-template <expression C, class A, class B>
-requires detail::operands<A, B>
+template <expression C, class A, detail::operands<A> B>
 constexpr auto where(const C& condition, const A& then, const B& otherwise) {
   using T = typename detail::common_element<A, B>::type;
   const auto a = detail::lift<T>(then);
@@ -80,12 +79,10 @@ constexpr auto where(const C& condition, A then, B otherwise) {
   using T = std::conditional_t<std::integral<A> && std::integral<B>, std::int32_t, float>;
   return where(condition, detail::lift<T>(then), otherwise);
 }
-template <expression C, class A, class B>
-requires(detail::operands<A, B>&& detail::rule_of_where<C, A, B>() != rule::none)
-    WEFT_REJECT((detail::rule_of_where<C, A, B>()), where(const C&, const A&, const B&),
-                WEFT_TOO_MANY_AXES("where"),
-                (condition,
-                 "where: the condition is a mask of booleans, such as a comparison gives"),
-                (choices, "where: the two choices' elements differ; convert one with weft::cast"))
+WEFT_REJECT_IF((expression C, class A, detail::operands<A> B), (detail::rule_of_where<C, A, B>()),
+               where(const C&, const A&, const B&), WEFT_TOO_MANY_AXES("where"),
+               (condition,
+                "where: the condition is a mask of booleans, such as a comparison gives"),
+               (choices, "where: the two choices' elements differ; convert one with weft::cast"))
 
 }  // namespace weft

@@ -66,13 +66,10 @@ requires(detail::rule_of_generated<Model, Results...>() ==
 noexcept {
   return detail::code_of<inference<Model, Results...>>();
 }
-template <model_like Model, fixed_string... Results>
-requires(detail::rule_of_generated<Model, Results...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_generated<Model, Results...>()), generated(),
-                (unnamed,
-                 "generated: the model is in an unnamed namespace, and so in this file alone; "
-                 "weft_add_model needs it in a header and under a name"),
-                (result, "generated: the model has no result of this name"))
+WEFT_REJECT_IF((model_like Model, fixed_string... Results),
+               (detail::rule_of_generated<Model, Results...>()), generated(),
+               WEFT_UNNAMED_MODEL("generated"),
+               (result, "generated: the model has no result of this name"))
 
 // Returns the generated code for the constructors of trainer<Model, Optimizer, Loss>; in CMake,
 // weft_add_model(app header.hpp model TRAINING loss).
@@ -82,12 +79,9 @@ requires(detail::rule_of_generated<Model, Loss>() ==
 noexcept {
   return detail::code_of<training<Model, Loss>>();
 }
-template <model_like Model, fixed_string Loss = "loss">
-requires(detail::rule_of_generated<Model, Loss>() != rule::none)
-    WEFT_REJECT((detail::rule_of_generated<Model, Loss>()), generated_training(),
-                (unnamed,
-                 "generated_training: the model is in an unnamed namespace, and so in this file "
-                 "alone; weft_add_model needs it in a header and under a name"),
-                (result, "generated_training: the model has no result with the name of the loss"))
+WEFT_REJECT_IF((model_like Model, fixed_string Loss = "loss"),
+               (detail::rule_of_generated<Model, Loss>()), generated_training(),
+               WEFT_UNNAMED_MODEL("generated_training"),
+               (result, "generated_training: the model has no result with the name of the loss"))
 
 }  // namespace weft

@@ -29,11 +29,13 @@ void wrong(weft::scope s) {
   // errors: nn::gru: the elements are not float; convert with weft::cast<float>
   gru<Pos, Batch, Hidden>(s, tokens, h0);
   gru<Pos, Batch, Hidden>(s, tokens);
-  // error: nn::rnn: the initial state is float, with the hidden axis and those of x that are
+  // errors: nn::rnn: the initial state is float, with the hidden axis and those of x that are
   // neither read nor run along
   rnn<Pos, Embed, Hidden>(s, x, floats<Batch, Embed>{});
+  rnn<Pos, Embed, Hidden>(s, x, h0, h0);
   // errors: nn::gru: the initial state is float, with the hidden axis and those of x that are
   // neither read nor run along
   gru<Pos, Embed, Hidden>(s, x, floats<Hidden>{});
+  gru<Pos, Embed, Hidden>(s, x, 0.0f);
   gru<Pos, Embed, Hidden>(s, x, floats<Batch, Embed>{});
 }
