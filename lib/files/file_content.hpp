@@ -1,7 +1,6 @@
 // What is known of a file of tensors once it is opened, and the readers of each format.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <memory>

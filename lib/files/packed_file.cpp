@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "file_content.hpp"

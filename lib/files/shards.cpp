@@ -1,7 +1,6 @@
 // Reading the index of a model that is in several safetensors files.
 #include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "extents.hpp"
 #include "file_content.hpp"

@@ -17,8 +17,6 @@
 #define HWY_TARGET_INCLUDE "kernels/attention.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/attention_decode-inl.h"
-#include "kernels/attention_dropout-inl.h"
-#include "kernels/attention_narrow-inl.h"
 #include "kernels/attention_products-inl.h"
 #include "kernels/attention_scores-inl.h"
 #include "kernels/export-inl.h"

@@ -23,7 +23,7 @@
 #define HWY_TARGET_INCLUDE "kernels/attention_adjoint.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/adjoint_blocks-inl.h"
-#include "kernels/attention_dropout-inl.h"
+#include "kernels/attention_scores-inl.h"
 #include "kernels/export-inl.h"
 #include "kernels/tile_product-inl.h"
 #include "kernels/transpose-inl.h"

@@ -1,5 +1,6 @@
 // The matrix products of attention and of its adjoint: a microkernel whose accumulators stay in
-// registers.
+// registers. Keys and values of bfloat16, as those of a cache can be, are converted to float a
+// block at a time.
 #if defined(WEFT_KERNELS_ATTENTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ATTENTION_PRODUCTS_INL_H_
 #undef WEFT_KERNELS_ATTENTION_PRODUCTS_INL_H_
@@ -8,11 +9,15 @@
 #endif
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "hwy/cache_control.h"
+#include "kernels/attention_view.hpp"
 #include "kernels/band.hpp"
+#include "kernels/cast-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/hwy-inl.h"
@@ -185,6 +190,37 @@ inline void store_rows(const float* from, std::ptrdiff_t row, const slice<float>
       for (std::size_t e = 0; e < columns; ++e) *to.at(i, static_cast<std::ptrdiff_t>(e)) = from[e];
     }
   }
+}
+
+// to = the rows [keys.begin, keys.end) of `columns` columns, as float, in rows of `pitch` elements,
+// a whole number of vectors: the padding after the columns is 0.
+inline HWY_NOINLINE void widen_rows(const slice<const std::uint16_t>& from, const index_range& keys,
+                                    std::ptrdiff_t columns, float* to, std::ptrdiff_t pitch) {
+  const floats d;
+  const hn::Rebind<half, floats> narrow;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  for (std::ptrdiff_t i = keys.begin; i < keys.end; ++i, to += pitch) {
+    const std::uint16_t* const row = from.at(i, 0);
+    std::ptrdiff_t j = 0;
+    if (from.column == 1) {
+      for (; j + lanes <= columns; j += lanes)
+        hn::StoreU(widened(hn::LoadU(narrow, row + j)), d, to + j);
+      if (j < columns) {
+        const auto last = load_n(narrow, row + j, static_cast<std::size_t>(columns - j));
+        hn::StoreU(widened(last), d, to + j);
+      }
+      continue;
+    }
+    for (; j < columns; ++j)
+      to[j] = std::bit_cast<float>(static_cast<std::uint32_t>(*from.at(i, j)) << 16);
+    for (; j < pitch; ++j) to[j] = 0;
+  }
+}
+
+// The value of a key in a column, of either type.
+inline float value_at(const attention_view& at, std::ptrdiff_t key, std::ptrdiff_t column) {
+  if (at.narrow_value.data == nullptr) return *at.value.at(key, column);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(*at.narrow_value.at(key, column)) << 16);
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

@@ -1,11 +1,9 @@
 // The contraction kernel: splits the result into cache blocks, panels and tiles, as BLIS does.
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <optional>
 #include <type_traits>
-#include <utility>
 
 #include "kernels/amx.hpp"
 #include "kernels/dot_loops.hpp"

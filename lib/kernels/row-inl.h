@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "run/step_list.hpp"
 #include "weft/lower/call.hpp"

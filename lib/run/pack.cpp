@@ -6,7 +6,6 @@
 #include <functional>
 #include <mutex>
 #include <numeric>
-#include <string_view>
 #include <vector>
 
 #include "fnv_hash.hpp"

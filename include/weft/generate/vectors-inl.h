@@ -11,7 +11,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "weft/generate/signature.hpp"
 #include "weft/generate/targets-inl.h"

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <stdexcept>
 #include <string_view>
 
 #include "weft/axes/fixed_string.hpp"

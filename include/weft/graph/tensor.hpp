@@ -5,7 +5,6 @@
 #include <cmath>  // whose functions a tensor refuses with a sentence
 #include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 #include "weft/axes/fixed_string.hpp"
 #include "weft/axes/shape.hpp"

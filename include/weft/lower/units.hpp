@@ -4,7 +4,7 @@
 #include "weft/graph/compact_graph.hpp"
 #include "weft/graph/trace.hpp"
 #include "weft/passes/dump.hpp"
-#include "weft/passes/keep_outputs.hpp"
+#include "weft/passes/eliminate_dead_code.hpp"
 #include "weft/passes/pipeline.hpp"
 
 namespace weft {

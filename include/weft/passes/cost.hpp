@@ -1,8 +1,6 @@
 // The cost of a run as a compile-time constant, with every length at its bound.
 #pragma once
 
-#include <cstddef>
-
 #include <algorithm>
 #include <cstdint>
 

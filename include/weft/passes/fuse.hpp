@@ -3,8 +3,6 @@
 // elementwise operations form fusion groups of one instruction each. This saves memory passes.
 #pragma once
 
-#include <limits>
-
 #include "weft/graph/fusion_group.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/passes/fuse_norm_parameter_gradients.hpp"

@@ -4,7 +4,6 @@
 #include "weft/language.hpp"
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "weft/run/view.hpp"

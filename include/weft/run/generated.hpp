@@ -4,7 +4,7 @@
 #include "weft/axes/name.hpp"
 #include "weft/graph/reject.hpp"
 #include "weft/lower/units.hpp"
-#include "weft/passes/keep_outputs.hpp"
+#include "weft/passes/eliminate_dead_code.hpp"
 #include "weft/run/step.hpp"
 
 namespace weft {

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "weft/lower/lower.hpp"
 #include "weft/lower/units.hpp"

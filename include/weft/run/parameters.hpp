@@ -2,13 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "weft/lower/lower.hpp"
 #include "weft/lower/units.hpp"
