@@ -153,16 +153,16 @@ struct row_functions_of_operation {
   template <op K>
   constexpr row_functions operator()() const {
     if constexpr (is_rowwise(K)) {
-      static_assert(
-          requires {
-            &row_element<K>::of;
-            &row_element<K>::error;
-          },
-          "reference: a rowwise operation has no row_element in rowwise.hpp");
-      return {&row_element<K>::of, &row_element<K>::error};
-    } else {
-      return {};
+      constexpr bool has_element = requires {
+        &row_element<K>::of;
+        &row_element<K>::error;
+      };
+      static_assert(has_element,
+                    "reference: a rowwise operation has no row_element in rowwise.hpp, or one "
+                    "without its bound, error");
+      if constexpr (has_element) return {&row_element<K>::of, &row_element<K>::error};
     }
+    return {};
   }
 };
 inline constexpr auto rowwise_operations = table_of_operations(row_functions_of_operation());

@@ -148,7 +148,8 @@ void compare(const std::string& name, const std::vector<double>& got,
   // A bound as large as the values would let anything pass. If all of them are 0, there is nothing
   // to compare the bound with.
   BOOST_TEST((most == 0 || bound <= 0.01 * most),
-             name << ": the bound " << bound << " is too loose for values up to " << most);
+             name << ": the bound " << bound << " is too loose for values up to " << most
+                  << "; of a deep model, settings::tolerance decides");
 }
 
 // Compares with values that are not the reference's, each with its own tolerance.

@@ -19,6 +19,10 @@ namespace detail {
 
 struct any_context {};
 
+template <op K>
+concept has_entry = requires {
+  sizeof(op_entry<K>);
+};
 template <class Entry>
 concept says_adjoint = requires {
   typename Entry::adjoint;
@@ -48,13 +52,10 @@ struct flops_of_checked_entry {
   template <op K>
   constexpr double operator()() const {
     using entry = op_entry<K>;
-    constexpr bool has_entry = requires {
-      sizeof(entry);
-    };
     static_assert(
-        has_entry,
+        has_entry<K>,
         "operations: an operation has no entry; write op_entry<op::...> in graph/ops_*.hpp");
-    if constexpr (has_entry) {
+    if constexpr (has_entry<K>) {
       static_assert(
           says_adjoint<entry>,
           "operations: an entry has no adjoint; write one, or `using adjoint = no_adjoint;`");

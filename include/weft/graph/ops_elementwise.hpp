@@ -1,6 +1,6 @@
 // The table's entries for elementwise operations.
 //
-// adjoint(p) adds the gradients of the operands; p is passes/differentiate.hpp's pullback. fold(s,
+// adjoint(p) adds the gradients of the operands; p is passes/pullback.hpp's. fold(s,
 // n) gives a node that computes what n does, or -1; s is passes/simplify.hpp's value numbering.
 #pragma once
 

@@ -176,7 +176,7 @@ constexpr void lower_length(lowering& ctx, int id) {
 
 template <op K>
 constexpr void lower_as(lowering& ctx, int id) {
-  op_entry<K>::lower(ctx, id);
+  if constexpr (has_entry<K>) op_entry<K>::lower(ctx, id);
 }
 struct lower_of_operation {
   template <op K>

@@ -25,7 +25,7 @@ template <op K>
 constexpr void apply_adjoint(pullback& p) {
   if constexpr (requires { typename op_entry<K>::adjoint; })
     this_operation_has_no_second_derivative();
-  else
+  else if constexpr (has_entry<K>)
     op_entry<K>::adjoint(p);
 }
 struct adjoint_of {
