@@ -9,6 +9,9 @@
 
 namespace weft::kernels {
 
+static_assert(handles_gradients_of_attention({role::query, role::key, role::value, role::bias,
+                                              role::relative, role::sink}),
+              "kernels: adjoint_view has no gradient for an operand of attention");
 // The operands of the adjoint at an index of the batch loops.
 struct adjoint_view : attention_view {
   slice<const float> g;

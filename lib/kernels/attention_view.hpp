@@ -118,6 +118,10 @@ class key_limits {
   std::int64_t more_ = 0;  // an int32 may be added where indices have 32 bits
 };
 
+static_assert(handles_operands_of_attention({role::query, role::key, role::value, role::mask,
+                                             role::bias, role::offset, role::begins, role::lengths,
+                                             role::relative, role::sink, role::element_ids}),
+              "kernels: attention_view does not read an operand of attention");
 struct attention_view {
   slice<const float> query, key, value, bias;
   slice<const std::uint16_t> narrow_key, narrow_value;  // instead, where they are bfloat16

@@ -84,6 +84,10 @@ inline constexpr gradient gradients_of_call[]{
     {"relative", role::relative_gradient, &trial::relative},
     {"sink", role::sink_gradient, &trial::sink}};
 
+inline constexpr int gradient_count = std::size(gradients_of_call);
+static_assert(std::ranges::count_if(attention_adjoint_slots, is_gradient) == gradient_count,
+              "tests: gradients_of_call has no gradient for an operand of attention");
+
 inline extents extents_of(const trial& t, int i) {
   return t.with_extents(i == of_relative ? t.o.distances : t.o.key);
 }
@@ -93,7 +97,7 @@ struct gradients {
   std::vector<array<float>> all;
 
   explicit gradients(const trial& t) {
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < gradient_count; ++i) {
       const extents& stride = (t.*gradients_of_call[i].of).stride;
       unsigned without = 0;
       for (std::size_t l = 0; l < stride.size(); ++l) without |= (stride[l] == 0 ? 1u : 0u) << l;
@@ -133,7 +137,7 @@ struct expected_gradients {
     attention_call c = t.call;
     const problem& p = t.o;
     into.request(p, c);
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < gradient_count; ++i) {
       const array<float>& a = into.all[static_cast<std::size_t>(i)];
       const operand& o = c[gradients_of_call[i].in_call];
       expectation& e = all.emplace_back(a);

@@ -166,6 +166,10 @@ inline attention_option dropouts() {
   return values;
 }
 
+static_assert(handles_operands_of_attention({role::query, role::key, role::value, role::mask,
+                                             role::bias, role::offset, role::begins, role::lengths,
+                                             role::relative, role::sink, role::element_ids}),
+              "tests: no call of attention_options.hpp has an operand of attention");
 // The operands of attention, and the call. Arrays keep their memory when this is moved.
 struct attention_operands {
   attention_options o;

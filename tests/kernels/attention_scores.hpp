@@ -67,6 +67,10 @@ struct score_row {
   double statistics = -infinity;
 };
 
+static_assert(handles_operands_of_attention({role::query, role::key, role::value, role::mask,
+                                             role::bias, role::offset, role::begins, role::lengths,
+                                             role::relative, role::sink, role::element_ids}),
+              "tests: scores_of does not use an operand of attention");
 inline score_row::score score_of(const attention_call& c, const extents& index) {
   score_row::score s;
   if (c.attention.drop.threshold > 0) {

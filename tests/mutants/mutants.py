@@ -126,8 +126,8 @@ MUTANTS = [
     # Attention.
     mutant("attend: used weights are taken up", PASSES + "match_attention.hpp", "match_softmax",
            "only_here($of) &&", ""),
-    mutant("attend: a sink is forgotten", PASSES + "fuse_attention.hpp", "make",
-           "if ($f.sink >= 0) ...;", ""),
+    mutant("attend: a sink is forgotten", PASSES + "fuse_attention.hpp", "operand",
+           "return matched($f.sink, $to);", "return -1;"),
     mutant("attend: less is less or equal", PASSES + "match_attention.hpp", "affine_mask",
            "$p.constant += $n.kind == op::less;", ""),
     mutant("attend: lengths are one more", PASSES + "match_attention.hpp", "intersect_band",
@@ -149,9 +149,9 @@ MUTANTS = [
            "if (!from_first || !to_last) return false;", ""),
     mutant("attend: a quotient scales as a product", PASSES + "match_attention.hpp", "factor",
            "$c == 0 ? 0 : $divides ? 1 / $c : $c", "$c"),
-    mutant("attend: a bias is left out", PASSES + "fuse_attention.hpp", "make",
+    mutant("attend: a bias is left out", PASSES + "fuse_attention.hpp", "sum_of_biases",
            "$i = 1; $i < $f.bias_count", "$i = 2; $i < $f.bias_count"),
-    mutant("attend: a mask is left out", PASSES + "fuse_attention.hpp", "make",
+    mutant("attend: a mask is left out", PASSES + "fuse_attention.hpp", "joined_masks",
            "$i = 1; $i < $f.mask_count", "$i = 2; $i < $f.mask_count"),
     # Gradients.
     mutant("differentiate: minimum is maximum", GRAPH + "ops_elementwise.hpp",

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "reference/elementwise.hpp"
@@ -21,8 +22,31 @@ struct attention_values {
   std::vector<double> result;
   std::vector<double> query_gradient, key_gradient, value_gradient;
   std::vector<double> bias_gradient, relative_gradient, sink_gradient;
+
+  const std::vector<double>& gradient_for(role what) const {
+    switch (what) {
+      case role::query:
+        return query_gradient;
+      case role::key:
+        return key_gradient;
+      case role::value:
+        return value_gradient;
+      case role::bias:
+        return bias_gradient;
+      case role::relative:
+        return relative_gradient;
+      case role::sink:
+        return sink_gradient;
+      default:
+        throw std::logic_error("reference: attention has no gradient for an operand");
+    }
+  }
 };
 
+static_assert(handles_operands_of_attention({role::query, role::key, role::value, role::mask,
+                                             role::bias, role::offset, role::begins, role::lengths,
+                                             role::relative, role::sink, role::element_ids}),
+              "reference: an operand of attention is not read by reference/attention.hpp");
 // data(id) gives the elements of a node, dense over its axes with the lengths of the run.
 template <class Data>
 attention_values attention(const graph& g, const node& n, const lengths& of, Data data,

@@ -234,15 +234,10 @@ struct computed<op::attention_adjoint> : computation {  // its results, concaten
   void run() const {
     const attention_values a = attention_of(n);
     v.data.clear();
-    const auto append = [&](const std::vector<double>& part) {
+    for_each_gradient(n, [&](const slot& s, int) {
+      const std::vector<double>& part = a.gradient_for(s.gradient_of);
       v.data.insert(v.data.end(), part.begin(), part.end());
-    };
-    append(a.query_gradient);
-    append(a.key_gradient);
-    append(a.value_gradient);
-    if (has(n, role::bias_gradient)) append(a.bias_gradient);
-    if (has(n, role::relative_gradient)) append(a.relative_gradient);
-    if (has(n, role::sink_gradient)) append(a.sink_gradient);
+    });
   }
 };
 template <>

@@ -306,6 +306,14 @@ constexpr bool has_each_operation_once() {
 static_assert(has_each_operation_once(),
               "operations: an operation has no line in graph/op_table.hpp, or has two");
 
+constexpr bool nodes_have_room_for_all_operands() {
+  for (const op_info& i : op_table.of)
+    if (i.most > max_operands) return false;
+  return true;
+}
+static_assert(nodes_have_room_for_all_operands(),
+              "operations: an operation has more operands than max_operands in graph/op.hpp");
+
 // "tanh" for op::tanh, from what compilers print of a template argument.
 template <op K>
 constexpr std::string_view spelling() {

@@ -2,6 +2,8 @@
 // 16 bits as they are.
 #pragma once
 
+#include <stdexcept>
+
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/passes/eliminate_dead_code.hpp"
@@ -11,6 +13,11 @@
 namespace weft {
 
 namespace detail {
+
+// Not constexpr: where constant evaluation reaches it, the compiler prints its name as the error.
+inline void fuse_attention_has_no_case_for_an_operand_of_attention() {
+  throw std::logic_error("fuse-attention: it has no case for an operand of attention");
+}
 
 class attention_fuser {
  public:
@@ -52,27 +59,54 @@ class attention_fuser {
     band_highest(n) = f.highest;
     length_more(n) = f.length_more;
     relative_origin(n) = f.origin;
-    add_operand(n, role::query, to[f.query]);
-    add_operand(n, role::key, to[f.key]);
-    add_operand(n, role::value, to[f.value]);
-    if (f.mask_count > 0) {
-      int all = to[f.masks[0]];
-      for (int i = 1; i < f.mask_count; ++i) all = joined(h, op::logical_and, all, to[f.masks[i]]);
-      add_operand(n, role::mask, all);
-    }
-    if (f.bias_count > 0) {
-      int all = scaled(h, f.biases[0], to);
-      for (int i = 1; i < f.bias_count; ++i)
-        all = joined(h, op::add, all, scaled(h, f.biases[i], to));
-      add_operand(n, role::bias, all);
-    }
-    if (f.offset >= 0) add_operand(n, role::offset, to[f.offset]);
-    if (f.begins >= 0) add_operand(n, role::begins, shifted(h, to[f.begins], f.begin_more));
-    if (f.lengths >= 0) add_operand(n, role::lengths, to[f.lengths]);
-    if (f.relative.node >= 0) add_operand(n, role::relative, scaled(h, f.relative, to));
-    if (f.sink >= 0) add_operand(n, role::sink, to[f.sink]);
-    if (f.element_ids >= 0) add_operand(n, role::element_ids, to[f.element_ids]);
+    for (const slot& s : weft::attention_slots)
+      if (const int id = is_operand(s) ? operand(h, f, s.what, to) : -1; id >= 0)
+        add_operand(n, s.what, id);
     return n;
+  }
+  // The operand in a role, emitted into h where it is more than a node of the match; -1: none.
+  static constexpr int matched(int id, const int* to) { return id < 0 ? -1 : to[id]; }
+  constexpr int operand(graph& h, const attention_match& f, role what, const int* to) {
+    switch (what) {
+      case role::query:
+        return to[f.query];
+      case role::key:
+        return to[f.key];
+      case role::value:
+        return to[f.value];
+      case role::mask:
+        return joined_masks(h, f, to);
+      case role::bias:
+        return sum_of_biases(h, f, to);
+      case role::offset:
+        return matched(f.offset, to);
+      case role::begins:
+        return f.begins < 0 ? -1 : shifted(h, to[f.begins], f.begin_more);
+      case role::lengths:
+        return matched(f.lengths, to);
+      case role::relative:
+        return f.relative.node < 0 ? -1 : scaled(h, f.relative, to);
+      case role::sink:
+        return matched(f.sink, to);
+      case role::element_ids:
+        return matched(f.element_ids, to);
+      default:
+        fuse_attention_has_no_case_for_an_operand_of_attention();
+        return -1;
+    }
+  }
+  constexpr int joined_masks(graph& h, const attention_match& f, const int* to) {
+    if (f.mask_count == 0) return -1;
+    int all = to[f.masks[0]];
+    for (int i = 1; i < f.mask_count; ++i) all = joined(h, op::logical_and, all, to[f.masks[i]]);
+    return all;
+  }
+  constexpr int sum_of_biases(graph& h, const attention_match& f, const int* to) {
+    if (f.bias_count == 0) return -1;
+    int all = scaled(h, f.biases[0], to);
+    for (int i = 1; i < f.bias_count; ++i)
+      all = joined(h, op::add, all, scaled(h, f.biases[i], to));
+    return all;
   }
   constexpr int scaled(graph& h, const attention_match::addend& a, const int* to) {
     if (a.times == 1) return to[a.node];
