@@ -1,6 +1,6 @@
 // Saving parameters and training states to files, and loading them.
-#include "files/extents.hpp"
 #include "weft/files/load.hpp"
+#include "files/extents.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -53,7 +53,8 @@ struct assembly_operation {
   static constexpr double flops(const auto&, const auto&) { return 0; }
 };
 
-// See graph/graph.hpp. The adjoint of a scan is one of its whole body; see passes/differentiate.hpp.
+// See graph/graph.hpp. The adjoint of a scan is one of its whole body; see
+// passes/differentiate.hpp.
 struct scan_operation {
   using adjoint = no_adjoint;
   static constexpr double flops(const auto&, const auto&) { return 0; }
