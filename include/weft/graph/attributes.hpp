@@ -18,23 +18,40 @@ namespace detail {
 inline void the_operation_has_no_such_attribute() {
   throw std::logic_error("graph: the operation has no such attribute");
 }
-// scalar_of<op::constant>(n) is the field of a node of one of the operations listed.
-#define WEFT_FIELD(field)                                                                     \
-  template <op... Kinds>                                                                      \
-  constexpr auto& field##_of(any_node auto& n) {                                              \
-    static_assert((info(Kinds).names.field[0] && ...),                                        \
-                  "operations: an attribute has no name; give it in the operation's line of " \
-                  "graph/op_table.hpp");                                                      \
-    if (((n.kind != Kinds) && ...)) the_operation_has_no_such_attribute();                    \
-    return n.field;                                                                           \
+// A field that operations share, and its words in their lines.
+template <class T, class Words>
+struct shared_field {
+  T node::*of;
+  Words attribute_names::*words;
+  constexpr shared_field(T node::*o, Words attribute_names::*w) : of(o), words(w) {}
+};
+namespace fields {
+inline constexpr shared_field named{&node::named, &attribute_names::named};
+inline constexpr shared_field scalar{&node::scalar, &attribute_names::scalar};
+inline constexpr shared_field start{&node::start, &attribute_names::start};
+inline constexpr shared_field lowest{&node::lowest, &attribute_names::lowest};
+inline constexpr shared_field highest{&node::highest, &attribute_names::highest};
+inline constexpr shared_field origin{&node::origin, &attribute_names::origin};
+}  // namespace fields
+
+// What a field is for these operations.
+template <auto Field, op... Kinds>
+struct attribute {
+  constexpr auto& operator()(any_node auto& n) const {
+    static_assert(((info(Kinds).names.*Field.words)[0] && ...),
+                  "operations: an attribute has no name; give it in the operation's line of "
+                  "graph/op_table.hpp");
+    if (((n.kind != Kinds) && ...)) the_operation_has_no_such_attribute();
+    return n.*Field.of;
   }
-WEFT_FIELD(named)
-WEFT_FIELD(scalar)
-WEFT_FIELD(start)
-WEFT_FIELD(lowest)
-WEFT_FIELD(highest)
-WEFT_FIELD(origin)
-#undef WEFT_FIELD
+};
+// One of the axes that these operations name.
+template <int At, op... Kinds>
+struct named_axis {
+  constexpr const axis_info* operator()(const node& n) const {
+    return attribute<fields::named, Kinds...>()(n).at[At];
+  }
+};
 
 // Calls f(words, value, that of make_node) for each number that operations share fields for.
 template <class F>
@@ -50,33 +67,23 @@ constexpr void for_each_number(const node& n, F f) {
 
 }  // namespace detail
 
-// The functions of one field, and of one of the axes that a node names, of these operations.
-#define WEFT_ATTRIBUTE(name, field, ...)       \
-  constexpr auto& name(any_node auto& n) {     \
-    return detail::field##_of<__VA_ARGS__>(n); \
-  }
-#define WEFT_AXIS(name, at_, ...)                    \
-  constexpr const axis_info* name(const node& n) {   \
-    return detail::named_of<__VA_ARGS__>(n).at[at_]; \
-  }
-
 // ---- constant, get_result, element_ids
 
 // constant: its elements.
-WEFT_ATTRIBUTE(constant_value, scalar, op::constant)
+inline constexpr detail::attribute<detail::fields::scalar, op::constant> constant_value;
 // constant: the model_fault of its value, which no element can have; 0: none.
-WEFT_ATTRIBUTE(fault_of_value, start, op::constant)
+inline constexpr detail::attribute<detail::fields::start, op::constant> fault_of_value;
 // get_result: the number of the result.
-WEFT_ATTRIBUTE(result_index, start, op::get_result)
+inline constexpr detail::attribute<detail::fields::start, op::get_result> result_index;
 // element_ids: the rate of the dropout, a multiple of 2^-24.
-WEFT_ATTRIBUTE(dropout_rate, scalar, op::element_ids)
+inline constexpr detail::attribute<detail::fields::scalar, op::element_ids> dropout_rate;
 // element_ids: the random stream, which is the number of the dropout in the model.
-WEFT_ATTRIBUTE(rng_stream, start, op::element_ids)
+inline constexpr detail::attribute<detail::fields::start, op::element_ids> rng_stream;
 
 // ---- reductions and rowwise operations
 
 // sum, max: the axes that the result has not.
-WEFT_ATTRIBUTE(reduced_axes, named, op::sum, op::max)
+inline constexpr detail::attribute<detail::fields::named, op::sum, op::max> reduced_axes;
 // Rowwise operations: the axes of a row, in the order in which the model names them.
 constexpr auto& row_axes(any_node auto& n) {
   if (!is_rowwise(n.kind)) detail::the_operation_has_no_such_attribute();
@@ -88,42 +95,43 @@ constexpr double epsilon_of(const node& n) {
   return n.scalar;
 }
 // norm_parameter_gradient: 0: of the gain; 1: of the bias.
-WEFT_ATTRIBUTE(norm_parameter, start, op::norm_parameter_gradient)
+inline constexpr detail::attribute<detail::fields::start, op::norm_parameter_gradient>
+    norm_parameter;
 // top_k: the axis whose greatest elements are selected, and that of the selected ones.
-WEFT_AXIS(ranked_axis, 0, op::top_k)
-WEFT_AXIS(selected_axis, 1, op::top_k)
+inline constexpr detail::named_axis<0, op::top_k> ranked_axis;
+inline constexpr detail::named_axis<1, op::top_k> selected_axis;
 // length: the axes whose lengths are multiplied.
-WEFT_ATTRIBUTE(multiplied_axes, named, op::length)
+inline constexpr detail::attribute<detail::fields::named, op::length> multiplied_axes;
 
 // ---- views and assembly
 
 // rename: the operand's axis that gets another name; none after simplification.
-WEFT_ATTRIBUTE(renamed_axes, named, op::rename)
+inline constexpr detail::attribute<detail::fields::named, op::rename> renamed_axes;
 // within: the axis, and whether an element may be its length, as an index may not.
-WEFT_AXIS(bounding_axis, 0, op::within)
-WEFT_ATTRIBUTE(is_length, start, op::within)
+inline constexpr detail::named_axis<0, op::within> bounding_axis;
+inline constexpr detail::attribute<detail::fields::start, op::within> is_length;
 // split: the axes that one is split into, outermost first.
-WEFT_ATTRIBUTE(split_axes, named, op::split)
+inline constexpr detail::attribute<detail::fields::named, op::split> split_axes;
 // merge: the axes that become one, outermost first.
-WEFT_ATTRIBUTE(merged_axes, named, op::merge)
+inline constexpr detail::attribute<detail::fields::named, op::merge> merged_axes;
 // concatenate: for each operand, its axis that becomes part of the whole.
-WEFT_ATTRIBUTE(concatenated_axes, named, op::concatenate)
+inline constexpr detail::attribute<detail::fields::named, op::concatenate> concatenated_axes;
 // slice, pad: the axis of the whole, then those whose lengths are added to the offset.
-WEFT_ATTRIBUTE(slice_axes, named, op::slice, op::pad)
+inline constexpr detail::attribute<detail::fields::named, op::slice, op::pad> slice_axes;
 constexpr const axis_info* sliced_axis(const node& n) {
   return slice_axes(n).at[0];
 }
 // slice, pad: the index in the whole at which the part begins, before lengths are added to it.
-WEFT_ATTRIBUTE(slice_offset, start, op::slice, op::pad)
+inline constexpr detail::attribute<detail::fields::start, op::slice, op::pad> slice_offset;
 // unfold, fold: the axis that windows lie on, that of the windows, and that of the positions in a
 // window.
-WEFT_AXIS(windowed_axis, 0, op::unfold, op::fold)
-WEFT_AXIS(axis_of_windows, 1, op::unfold, op::fold)
-WEFT_AXIS(axis_in_window, 2, op::unfold, op::fold)
+inline constexpr detail::named_axis<0, op::unfold, op::fold> windowed_axis;
+inline constexpr detail::named_axis<1, op::unfold, op::fold> axis_of_windows;
+inline constexpr detail::named_axis<2, op::unfold, op::fold> axis_in_window;
 // unfold, fold: the distance from a window to the next.
-WEFT_ATTRIBUTE(window_stride, lowest, op::unfold, op::fold)
+inline constexpr detail::attribute<detail::fields::lowest, op::unfold, op::fold> window_stride;
 // unfold, fold: the distance from a position in a window to the next.
-WEFT_ATTRIBUTE(window_dilation, highest, op::unfold, op::fold)
+inline constexpr detail::attribute<detail::fields::highest, op::unfold, op::fold> window_dilation;
 
 // ---- by index
 
@@ -135,48 +143,54 @@ constexpr const axis_info* indexed_axis(const node& n) {
 }
 // gather, scatter_add: 1: an index outside of indexed_axis is an error of the run; 0: it gives 0,
 // or its element is left out.
-WEFT_ATTRIBUTE(refuses_outside, origin, op::gather, op::scatter_add)
+inline constexpr detail::attribute<detail::fields::origin, op::gather, op::scatter_add>
+    refuses_outside;
 constexpr bool refuses_indices(const node& n) {
   return (n.kind == op::gather || n.kind == op::scatter_add) && refuses_outside(n) != 0;
 }
 // update_rows: the axis of the buffer that rows are written along, and that of the rows.
-WEFT_AXIS(updated_axis, 0, op::update_rows)
-WEFT_AXIS(axis_of_rows, 1, op::update_rows)
+inline constexpr detail::named_axis<0, op::update_rows> updated_axis;
+inline constexpr detail::named_axis<1, op::update_rows> axis_of_rows;
 // scan_slice, scan_collect.
-WEFT_AXIS(scanned_axis, 0, op::scan_slice, op::scan_collect)
+inline constexpr detail::named_axis<0, op::scan_slice, op::scan_collect> scanned_axis;
 
 // ---- rotate and its adjoint
 
 // The axis whose elements are rotated in pairs, and that of the pairs.
-WEFT_AXIS(rotated_axis, 0, op::rotate, op::rotate_adjoint)
-WEFT_AXIS(axis_of_pairs, 1, op::rotate, op::rotate_adjoint)
+inline constexpr detail::named_axis<0, op::rotate, op::rotate_adjoint> rotated_axis;
+inline constexpr detail::named_axis<1, op::rotate, op::rotate_adjoint> axis_of_pairs;
 // Which elements are a pair: a rotary_pairs, see rotation.hpp.
-WEFT_ATTRIBUTE(pairing_of, start, op::rotate, op::rotate_adjoint)
+inline constexpr detail::attribute<detail::fields::start, op::rotate, op::rotate_adjoint>
+    pairing_of;
 // rotate_adjoint: 0: the gradient of the cosine; 1: of the sine.
-WEFT_ATTRIBUTE(rotation_factor, scalar, op::rotate_adjoint)
+inline constexpr detail::attribute<detail::fields::scalar, op::rotate_adjoint> rotation_factor;
 
 // ---- attention and its adjoint; see attention.hpp
 
-WEFT_AXIS(key_axis, 0, op::attention, op::attention_adjoint)
-WEFT_AXIS(depth_axis, 1, op::attention, op::attention_adjoint)
-WEFT_AXIS(value_axis, 2, op::attention, op::attention_adjoint)
+inline constexpr detail::named_axis<0, op::attention, op::attention_adjoint> key_axis;
+inline constexpr detail::named_axis<1, op::attention, op::attention_adjoint> depth_axis;
+inline constexpr detail::named_axis<2, op::attention, op::attention_adjoint> value_axis;
 // Null where there is a single query.
 constexpr const axis_info* query_axis(const node& n) {
-  return detail::named_of<op::attention, op::attention_adjoint>(n).count > 3 ? n.named.at[3]
-                                                                             : nullptr;
+  return detail::attribute<detail::fields::named, op::attention, op::attention_adjoint>()(n).count >
+                 3
+             ? n.named.at[3]
+             : nullptr;
 }
 // 0: no soft cap.
-WEFT_ATTRIBUTE(soft_cap_of, scalar, op::attention, op::attention_adjoint)
+inline constexpr detail::attribute<detail::fields::scalar, op::attention, op::attention_adjoint>
+    soft_cap_of;
 // The band: the least and the greatest distance, key - query position, that is visible.
-WEFT_ATTRIBUTE(band_lowest, lowest, op::attention, op::attention_adjoint)
-WEFT_ATTRIBUTE(band_highest, highest, op::attention, op::attention_adjoint)
+inline constexpr detail::attribute<detail::fields::lowest, op::attention, op::attention_adjoint>
+    band_lowest;
+inline constexpr detail::attribute<detail::fields::highest, op::attention, op::attention_adjoint>
+    band_highest;
 // Added to the operand role::lengths.
-WEFT_ATTRIBUTE(length_more, start, op::attention, op::attention_adjoint)
+inline constexpr detail::attribute<detail::fields::start, op::attention, op::attention_adjoint>
+    length_more;
 // The index into the relative bias of a key at the query's position.
-WEFT_ATTRIBUTE(relative_origin, origin, op::attention, op::attention_adjoint)
-
-#undef WEFT_ATTRIBUTE
-#undef WEFT_AXIS
+inline constexpr detail::attribute<detail::fields::origin, op::attention, op::attention_adjoint>
+    relative_origin;
 
 // ---- adjoints of normalizations
 //
