@@ -24,16 +24,12 @@ void activate_tile(const tile_sums& s) {
   }
 }
 
-struct tile_activation_of_operation {
-  template <op K>
-  constexpr tile_activation operator()() const {
-    if constexpr (has_flag(K, op_flag::epilogue) && has_vector_op<K>)
-      return &activate_tile<vector_op<K>>;
-    else
-      return nullptr;
-  }
-};
-constexpr auto activations = table_of_operations(tile_activation_of_operation());
+constexpr auto activations = table_of_operations([]<op K>() -> tile_activation {
+  if constexpr (has_flag(K, op_flag::epilogue) && has_vector_op<K>)
+    return &activate_tile<vector_op<K>>;
+  else
+    return nullptr;
+});
 
 }  // namespace
 

@@ -314,16 +314,13 @@ elementwise_loop loop_of(dtype to, dtype from) {
     return loop_over<f, operands, float, float>();
   }
 }
-struct loop_of_operation {
-  template <op K>
-  constexpr auto operator()() const -> elementwise_loop (*)(dtype, dtype) {
-    if constexpr (K == op::cast || K == op::dropout || (is_elementwise(K) && has_vector_op<K>))
-      return &loop_of<K>;
-    else
-      return nullptr;
-  }
-};
-constexpr auto loops_of_operations = table_of_operations(loop_of_operation());
+constexpr auto loops_of_operations =
+    table_of_operations([]<op K>() -> elementwise_loop (*)(dtype, dtype) {
+      if constexpr (K == op::cast || K == op::dropout || (is_elementwise(K) && has_vector_op<K>))
+        return &loop_of<K>;
+      else
+        return nullptr;
+    });
 
 elementwise_loop loop_of(op kind, dtype to, dtype from) {
   return loops_of_operations[kind](to, from);

@@ -98,16 +98,12 @@ struct row_functions {
   row_function rows;
   column_function columns;
 };
-struct row_functions_of_operation {
-  template <op K>
-  constexpr row_functions operator()() const {
-    if constexpr (requires { row_op<K>::rows; })
-      return {row_op<K>::rows, row_op<K>::columns};
-    else
-      return {};
-  }
-};
-constexpr auto rows_of_operations = table_of_operations(row_functions_of_operation());
+constexpr auto rows_of_operations = table_of_operations([]<op K>() -> row_functions {
+  if constexpr (requires { row_op<K>::rows; })
+    return {row_op<K>::rows, row_op<K>::columns};
+  else
+    return {};
+});
 
 constexpr bool every_rowwise_operation_has_a_row_op() {
   for (int k = 0; k < op_count; ++k)

@@ -20,16 +20,13 @@ template <class Entry>
 concept makes_an_axis = requires(length_rule& r, const graph& g, const node& n) {
   Entry::length_rule(r, g, n);
 };
-struct length_rule_of {
-  template <op K>
-  constexpr auto operator()() const -> void (*)(length_rule&, const graph&, const node&) {
-    if constexpr (makes_an_axis<op_entry<K>>)
-      return &op_entry<K>::length_rule;
-    else
-      return nullptr;
-  }
-};
-inline constexpr auto length_rules = table_of_operations(length_rule_of());
+inline constexpr auto length_rules =
+    table_of_operations([]<op K>() -> void (*)(length_rule&, const graph&, const node&) {
+      if constexpr (makes_an_axis<op_entry<K>>)
+        return &op_entry<K>::length_rule;
+      else
+        return nullptr;
+    });
 
 }  // namespace detail
 

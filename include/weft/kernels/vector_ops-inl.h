@@ -292,14 +292,10 @@ template <op K>
 concept has_vector_op = requires {
   sizeof(vector_op<K>);
 };
-struct vector_op_exists {
-  template <op K>
-  constexpr bool operator()() const {
-    return !is_elementwise(K) || K == op::cast || K == op::dropout || has_vector_op<K>;
-  }
-};
 constexpr bool every_elementwise_operation_has_a_vector_op() {
-  constexpr auto exists = table_of_operations(vector_op_exists());
+  constexpr auto exists = table_of_operations([]<op K>() -> bool {
+    return !is_elementwise(K) || K == op::cast || K == op::dropout || has_vector_op<K>;
+  });
   for (const bool here : exists.of)
     if (!here) return false;
   return true;

@@ -178,13 +178,7 @@ template <op K>
 constexpr void lower_as(lowering& ctx, int id) {
   if constexpr (has_entry<K>) op_entry<K>::lower(ctx, id);
 }
-struct lower_of_operation {
-  template <op K>
-  constexpr auto operator()() const {
-    return &lower_as<K>;
-  }
-};
-inline constexpr auto lowerings = table_of_operations(lower_of_operation());
+inline constexpr auto lowerings = table_of_operations([]<op K>() { return &lower_as<K>; });
 
 // Appends the instructions of node id; a fused node is computed by that of its fusion group.
 constexpr void lower_node(lowering& ctx, int id) {

@@ -62,13 +62,7 @@ constexpr double flops_of(const graph& g, const node& n) {
   else
     return op_entry<K>::flops(g, n);
 }
-struct flops_of_operation {
-  template <op K>
-  constexpr auto operator()() const {
-    return &flops_of<K>;
-  }
-};
-inline constexpr auto flops = table_of_operations(flops_of_operation());
+inline constexpr auto flops = table_of_operations([]<op K>() { return &flops_of<K>; });
 
 }  // namespace detail
 

@@ -28,13 +28,7 @@ constexpr void apply_adjoint(pullback& p) {
   else if constexpr (has_entry<K>)
     op_entry<K>::adjoint(p);
 }
-struct adjoint_of {
-  template <op K>
-  constexpr auto operator()() const {
-    return &apply_adjoint<K>;
-  }
-};
-inline constexpr auto adjoints = table_of_operations(adjoint_of());
+inline constexpr auto adjoints = table_of_operations([]<op K>() { return &apply_adjoint<K>; });
 
 class differentiator : public gradient_graph {
  public:

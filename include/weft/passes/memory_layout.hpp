@@ -111,15 +111,11 @@ class view_layout {
   int pushed_ = 0;
 };
 
-struct view_of_operation {
-  template <op K>
-  constexpr auto operator()() const -> void (*)(view_layout&) {
-    if constexpr (is_view(K))
-      return &op_entry<K>::view;
-    else
-      return nullptr;
-  }
-};
-inline constexpr auto views = table_of_operations(view_of_operation());
+inline constexpr auto views = table_of_operations([]<op K>() -> void (*)(view_layout&) {
+  if constexpr (is_view(K))
+    return &op_entry<K>::view;
+  else
+    return nullptr;
+});
 
 }  // namespace weft::detail

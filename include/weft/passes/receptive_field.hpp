@@ -103,13 +103,8 @@ constexpr receptive_field receptive_field_of(axis_position_change& c) {
   else
     return c.mixed();
 }
-struct receptive_field_of_operation {
-  template <op K>
-  constexpr auto operator()() const {
-    return &receptive_field_of<K>;
-  }
-};
-inline constexpr auto receptive_fields = table_of_operations(receptive_field_of_operation());
+inline constexpr auto receptive_fields =
+    table_of_operations([]<op K>() { return &receptive_field_of<K>; });
 
 class receptive_field_finder {
  public:

@@ -204,16 +204,12 @@ class value_numbering {
   int table_[table_size]{};  // id + 1; 0: free
 };
 
-struct fold_of {
-  template <op K>
-  constexpr auto operator()() const -> int (*)(value_numbering&, node&) {
-    if constexpr (requires(value_numbering & s, node & n) { op_entry<K>::fold(s, n); })
-      return &op_entry<K>::fold;
-    else
-      return nullptr;
-  }
-};
-inline constexpr auto folds = table_of_operations(fold_of());
+inline constexpr auto folds = table_of_operations([]<op K>() -> int (*)(value_numbering&, node&) {
+  if constexpr (requires(value_numbering & s, node & n) { op_entry<K>::fold(s, n); })
+    return &op_entry<K>::fold;
+  else
+    return nullptr;
+});
 
 // The id of an existing node or constant with n's value; -1: none. May make n a simpler node.
 constexpr int value_numbering::folded(node& n) {
