@@ -21,35 +21,16 @@ using detail::value_type;
 
 // Calls f(number) with the value at an offset, if its type is a number's.
 template <class F>
-bool with_number(const gguf_content& content, value_type type, std::size_t offset, F f) {
-  const auto call = [&]<class T>(T) {
-    f(value_at<T>(content, offset));
-    return true;
+void with_number(const gguf_content& content, value_type type, std::size_t offset, F f) {
+  using enum value_type;
+  const auto call = [&]<class T>(value_type of, T) {
+    if (type == of) f(value_at<T>(content, offset));
+    return type == of;
   };
-  switch (type) {
-    case value_type::uint8:
-      return call(std::uint8_t());
-    case value_type::int8:
-      return call(std::int8_t());
-    case value_type::uint16:
-      return call(std::uint16_t());
-    case value_type::int16:
-      return call(std::int16_t());
-    case value_type::uint32:
-      return call(std::uint32_t());
-    case value_type::int32:
-      return call(std::int32_t());
-    case value_type::uint64:
-      return call(std::uint64_t());
-    case value_type::int64:
-      return call(std::int64_t());
-    case value_type::float32:
-      return call(float());
-    case value_type::float64:
-      return call(double());
-    default:
-      return false;
-  }
+  call(uint8, std::uint8_t()) || call(int8, std::int8_t()) || call(uint16, std::uint16_t()) ||
+      call(int16, std::int16_t()) || call(uint32, std::uint32_t()) || call(int32, std::int32_t()) ||
+      call(uint64, std::uint64_t()) || call(int64, std::int64_t()) || call(float32, float()) ||
+      call(float64, double());
 }
 
 constexpr std::array<std::string_view, 3> kinds{"a text", "a flag", "a number"};

@@ -228,52 +228,34 @@ void fill(dtype type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std:
   fill_rows<int32_t>(rows, n, to, pitch, from, step);
 }
 
-elementwise_loop copy_loop(dtype type) {
-  using f = vector_op<op::copy>;
-  if (type == dtype::boolean) return &loop<f, boolean, boolean>;
-  if (type == dtype::bfloat16) return &loop<f, half, half>;
-  return type == dtype::int32 ? &loop<f, int32_t, int32_t> : &loop<f, float, float>;
-}
-
-elementwise_loop where_loop(dtype type) {
-  using f = vector_op<op::where>;
-  if (type == dtype::boolean) return &loop<f, boolean, boolean, boolean, boolean>;
-  if (type == dtype::bfloat16) return &loop<f, half, boolean, half, half>;
-  return type == dtype::int32 ? &loop<f, int32_t, boolean, int32_t, int32_t>
-                              : &loop<f, float, boolean, float, float>;
-}
-
-template <class R, class A>
-constexpr elementwise_loop cast_loop() {
-  using f = std::conditional_t<std::is_same_v<R, A>, vector_op<op::copy>, conversion<R, A>>;
-  return &loop<f, R, A>;
-}
-template <class R>
-elementwise_loop cast_loop(dtype from) {
-  switch (from) {
+// Calls f(T()) with the type of elements.
+template <class F>
+elementwise_loop with_type(dtype type, F f) {
+  switch (type) {
     case dtype::float32:
-      return cast_loop<R, float>();
+      return f(float());
     case dtype::int32:
-      return cast_loop<R, int32_t>();
+      return f(int32_t());
     case dtype::boolean:
-      return cast_loop<R, boolean>();
+      return f(boolean());
     case dtype::bfloat16:
       break;
   }
-  return cast_loop<R, half>();
+  return f(half());
+}
+elementwise_loop copy_loop(dtype type) {
+  return with_type(type, []<class T>(T) { return &loop<vector_op<op::copy>, T, T>; });
+}
+elementwise_loop where_loop(dtype type) {
+  return with_type(type, []<class T>(T) { return &loop<vector_op<op::where>, T, boolean, T, T>; });
 }
 elementwise_loop cast_loop(dtype to, dtype from) {
-  switch (to) {
-    case dtype::float32:
-      return cast_loop<float>(from);
-    case dtype::int32:
-      return cast_loop<int32_t>(from);
-    case dtype::boolean:
-      return cast_loop<boolean>(from);
-    case dtype::bfloat16:
-      break;
-  }
-  return cast_loop<half>(from);
+  return with_type(to, [from]<class R>(R) {
+    return with_type(from, []<class A>(A) {
+      using f = std::conditional_t<std::is_same_v<R, A>, vector_op<op::copy>, conversion<R, A>>;
+      return &loop<f, R, A>;
+    });
+  });
 }
 
 // F(A...) for as many operands, all of type A.

@@ -213,8 +213,7 @@ void gradient_exchange::send_segments(transfer& t) noexcept {
 }
 
 void gradient_exchange::add_partial_sums(const transfer& t) noexcept {
-  const gradient_bucket& b = buckets_[t.bucket];
-  const segment_range own = segment(b, ranks_.rank());
+  const segment_range own = segment(buckets_[t.bucket], ranks_.rank());
   stack_.clear();
   for (const tree_step& s : cut_->above) {
     stack_.push_back(partial_sum(t, s.rank, s.buffer));
@@ -226,9 +225,13 @@ void gradient_exchange::add_partial_sums(const transfer& t) noexcept {
   }
   std::copy_n(stack_.back(), own.size(), gradients_.data() + own.begin);
   if (ranks_.size() == 1 || keeps_segments_) return;
+  gather(t.bucket, gradients_.data(), gathers_[t.bucket]);
+}
+
+void gradient_exchange::gather(std::size_t bucket, float* all, MPI_Request& done) const noexcept {
   check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL,
-                        gradients_.data() + blocks_[b.first].begin, size_[t.bucket].data(),
-                        begin_[t.bucket].data(), MPI_FLOAT, ranks_.handle(), &gathers_[t.bucket]),
+                        all + blocks_[buckets_[bucket].first].begin, size_[bucket].data(),
+                        begin_[bucket].data(), MPI_FLOAT, ranks_.handle(), &done),
         "MPI_Iallgatherv");
 }
 
@@ -286,11 +289,7 @@ void gradient_exchange::sum(std::span<double> numbers) const noexcept {
 void gradient_exchange::gather_segments(std::span<float> floats) const noexcept {
   if (ranks_.size() == 1) return;
   std::vector<MPI_Request> gathers(buckets_.size(), MPI_REQUEST_NULL);
-  for (std::size_t i = 0; i < buckets_.size(); ++i)
-    check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL,
-                          floats.data() + blocks_[buckets_[i].first].begin, size_[i].data(),
-                          begin_[i].data(), MPI_FLOAT, ranks_.handle(), &gathers[i]),
-          "MPI_Iallgatherv");
+  for (std::size_t i = 0; i < buckets_.size(); ++i) gather(i, floats.data(), gathers[i]);
   complete(gathers, true);
 }
 

@@ -94,6 +94,8 @@ class gradient_exchange {
   void send_next() noexcept;
   void send_segments(transfer& t) noexcept;
   void add_partial_sums(const transfer& t) noexcept;
+  // Begins to copy the segments of a bucket to all ranks.
+  void gather(std::size_t bucket, float* all, MPI_Request& done) const noexcept;
   void check(int returned, const char* called) const noexcept;
   // Whether the requests are complete, for which it may wait.
   bool complete(std::vector<MPI_Request>& requests, bool waits) const noexcept;

@@ -67,10 +67,6 @@ constexpr rule rule_of_causal() {
   return rule::none;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 template <class KeyPos, expression X>
 constexpr mask_of_keys<X, KeyPos> over_keys(const X& mask) {
   return {mask};
