@@ -12,7 +12,6 @@
 
 #include "hwy/cache_control.h"
 #include "kernels/attention_view.hpp"
-#include "kernels/bias_tile.hpp"
 #include "kernels/tile_product-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"

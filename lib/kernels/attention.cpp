@@ -9,7 +9,6 @@
 
 #include "kernels/attention_view.hpp"
 #include "kernels/band.hpp"
-#include "kernels/bias_tile.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/kernels.hpp"
 

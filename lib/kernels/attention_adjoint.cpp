@@ -12,10 +12,8 @@
 #include <limits>
 #include <memory>
 
-#include "kernels/attention_gradients.hpp"
 #include "kernels/attention_view.hpp"
 #include "kernels/band.hpp"
-#include "kernels/bias_tile.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
 #include "weft/kernels/kernels.hpp"
 

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "kernels/attention_view.hpp"
-#include "kernels/bias_tile.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/kernels.hpp"
 

@@ -18,7 +18,6 @@
 
 #include "kernels/attention_products-inl.h"
 #include "kernels/attention_view.hpp"
-#include "kernels/bias_tile.hpp"
 #include "kernels/philox-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"

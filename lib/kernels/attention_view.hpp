@@ -1,4 +1,5 @@
-// Views of an attention call's operands at one index of its batch loops.
+// Views of an attention call's operands at one index of its batch loops, the loops over which the
+// adjoint sums its gradients, and tiles of a bias.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <type_traits>
 
 #include "kernels/band.hpp"
+#include "kernels/gather_scatter.hpp"
 #include "weft/kernels/attention.hpp"
 
 namespace weft::kernels {
@@ -166,5 +168,116 @@ struct attention_view {
     keys = keys_at(c, length);
   }
 };
+
+static_assert(handles_gradients_of_attention({role::query, role::key, role::value, role::bias,
+                                              role::relative, role::sink}),
+              "kernels: adjoint_view has no gradient for an operand of attention");
+// The operands of the adjoint at an index of the batch loops.
+struct adjoint_view : attention_view {
+  slice<const float> g;
+  slice<float> query_gradient, key_gradient, value_gradient, bias_gradient, sink_gradient;
+  float* relative_gradient = nullptr;
+
+  adjoint_view() = default;
+  adjoint_view(const call& c, const batch_index& batch) : attention_view(c, batch) {
+    const attention_loops loop(c.loops);
+    g.set(operand_of(c, role::g), batch, loop.query, loop.value);
+    query_gradient.set(operand_of(c, role::query_gradient), batch, loop.query, loop.depth);
+    key_gradient.set(operand_of(c, role::key_gradient), batch, loop.key, loop.depth);
+    value_gradient.set(operand_of(c, role::value_gradient), batch, loop.key, loop.value);
+    bias_gradient.set(operand_of(c, role::bias_gradient), batch, loop.query, loop.key);
+    sink_gradient.set(operand_of(c, role::sink_gradient), batch, loop.query, loop.query);
+    if (operand_of(c, role::relative_gradient).data != nullptr)
+      relative_gradient = static_cast<float*>(operand_of(c, role::relative_gradient).data) +
+                          batch.offset(operand_of(c, role::relative_gradient));
+  }
+};
+
+// A set of batch loops: bit l stands for loop l.
+using batch_loops = unsigned;
+
+// Zeroes a gradient: all elements whose index in the loops of `fixed` is that of `at`.
+inline void clear(const call& c, const slot& s, const operand& gradient, batch_loops fixed,
+                  const batch_index& at) {
+  owning_call<> zeros;
+  zeros.loops = c.loops;
+  zeros.operands[0] = gradient;
+  zeros.operands[0].data = static_cast<float*>(gradient.data) + at.offset(gradient);
+  std::copy_n(c.extent, c.loops, zeros.extent);
+  if ((s.loops & over::distance) != 0)
+    zeros.extent[attention_loops(c.loops).key] = c.attention.distances;
+  for (int l = 0; l < c.loops; ++l)
+    if (gradient.stride[l] == 0 || (fixed >> l & 1u)) zeros.extent[l] = 1;
+  zero(zeros);
+}
+// Zeroes the gradients for biases, to which every term of the sum is added.
+inline void clear_bias_gradients(const call& c, batch_loops fixed, const batch_index& at) {
+  for_each_gradient(c, [&](const slot& s, const operand& gradient) {
+    if (s.is == presence::optional) clear(c, s, gradient, fixed, at);
+  });
+}
+
+// Partitions divide the loops that all gradients have; the other batch loops are inside, and summed
+// over.
+inline batch_loops shared_loops(const call& c) {
+  batch_loops all = 0;
+  for (int l = 0; l < attention_loops(c.loops).query; ++l) all |= 1u << l;
+  for_each_gradient(c, [&](const slot&, const operand& o) {
+    for (int l = 0; l < c.loops; ++l)
+      if (o.stride[l] == 0) all &= ~(1u << l);
+  });
+  return all;
+}
+
+// Query i and key j, counted from the first of each, have element clamp(offset + j - step * i, 0,
+// last) of row i. A relative bias has step 1; a dense one has step 0, and its index is always in
+// range.
+template <class T>
+struct bias_tile {
+  T* data = nullptr;
+  std::ptrdiff_t row = 0, column = 0;  // strides; with row 0 all queries share a row
+  std::ptrdiff_t offset = 0, step = 0;
+  std::ptrdiff_t last = PTRDIFF_MAX / 4;
+
+  std::ptrdiff_t index(std::ptrdiff_t i, std::ptrdiff_t j) const {
+    return std::clamp<std::ptrdiff_t>(offset + j - step * i, 0, last);
+  }
+  T& at(std::ptrdiff_t i, std::ptrdiff_t j) const { return data[i * row + index(i, j) * column]; }
+
+  // The keys of `keys` whose element is not clamped for any of the queries.
+  index_range unclamped(index_range keys, std::ptrdiff_t queries) const {
+    const std::ptrdiff_t begin = std::clamp(step * (queries - 1) - offset, keys.begin, keys.end);
+    return {begin, std::clamp(last + 1 - offset, begin, keys.end)};
+  }
+
+  // Calls f(first key, count, data, stride) for the pieces of query i's keys whose elements have
+  // one stride: 0 where they are clamped, and all keys share an element.
+  template <class F>
+  void for_each_stride(std::ptrdiff_t i, index_range keys, F f) const {
+    bias_tile of_query = *this;
+    of_query.offset -= step * i;
+    const index_range inner = of_query.unclamped(keys, 1);
+    T* const from = data + i * row;
+    if (keys.begin < inner.begin) f(keys.begin, inner.begin - keys.begin, from, 0);
+    if (inner.begin < inner.end)
+      f(inner.begin, inner.size(), from + (of_query.offset + inner.begin) * column, column);
+    if (inner.end < keys.end) f(inner.end, keys.end - inner.end, from + last * column, 0);
+  }
+};
+
+// The tile, from a query and a key on, of the call's relative bias or its gradient. `data` and `b`
+// are those of the same batch index.
+template <class T>
+bias_tile<T> relative_bias_tile(const call& c, T* data, const operand& o, const band& b,
+                                std::ptrdiff_t query, std::ptrdiff_t key) {
+  const attention_loops at(c.loops);
+  const std::ptrdiff_t row = o.stride[at.query];
+  return {data + query * row,
+          row,
+          o.stride[at.key],
+          c.attention.origin - b.offset + key - query,
+          1,
+          c.attention.distances - 1};
+}
 
 }  // namespace weft::kernels

@@ -276,7 +276,7 @@ struct op_entry<op::fold> : assembly_operation {
 // What is handed from step to step, at the step's start.
 template <>
 struct op_entry<op::carry> : scan_operation {
-  static constexpr void lower(auto&, int) {}  // with its scan, see lower/lower_scan.hpp
+  static constexpr void lower(auto&, int) {}  // with its scan, see lower/lower_copies.hpp
 };
 // The carry of the next step.
 template <>

@@ -8,11 +8,11 @@
 #include "weft/kernels/scratch.hpp"
 #include "weft/lower/call.hpp"
 #include "weft/lower/fingerprint.hpp"
+#include "weft/lower/lower_copies.hpp"
 #include "weft/lower/lower_interface.hpp"
 #include "weft/lower/lower_node.hpp"
-#include "weft/lower/lower_scan.hpp"
 #include "weft/lower/lowering.hpp"
-#include "weft/lower/program_builder.hpp"
+#include "weft/lower/program.hpp"
 #include "weft/lower/weights.hpp"
 #include "weft/passes/plan.hpp"
 

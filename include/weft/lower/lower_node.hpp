@@ -9,8 +9,6 @@
 #include "weft/graph/rotation.hpp"
 #include "weft/lower/lower_attention.hpp"
 #include "weft/lower/lower_copies.hpp"
-#include "weft/lower/lower_scan.hpp"
-#include "weft/lower/lower_update_rows.hpp"
 #include "weft/lower/lowering.hpp"
 
 namespace weft::detail {

@@ -1,7 +1,7 @@
 // The builder context of the functions that lower nodes.
 #pragma once
 
-#include "weft/lower/program_builder.hpp"
+#include "weft/lower/program.hpp"
 #include "weft/passes/memory_layout.hpp"
 
 namespace weft::detail {

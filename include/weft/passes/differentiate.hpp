@@ -6,7 +6,6 @@
 #include "weft/graph/graph.hpp"
 #include "weft/graph/ops.hpp"
 #include "weft/passes/eliminate_dead_code.hpp"
-#include "weft/passes/gradients.hpp"
 #include "weft/passes/pullback.hpp"
 
 namespace weft {

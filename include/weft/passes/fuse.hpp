@@ -5,7 +5,6 @@
 
 #include "weft/graph/fusion_group.hpp"
 #include "weft/graph/graph.hpp"
-#include "weft/passes/fuse_norm_parameter_gradients.hpp"
 #include "weft/passes/fuse_rowwise.hpp"
 #include "weft/passes/simplify.hpp"
 
