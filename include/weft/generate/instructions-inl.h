@@ -13,7 +13,7 @@
 #include "weft/generate/dot-inl.h"
 #include "weft/generate/elementwise-inl.h"
 #include "weft/generate/rows-inl.h"
-#include "weft/generate/targets-inl.h"
+#include "weft/generate/vectors-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/lower/lower.hpp"
 #include "weft/run/step.hpp"

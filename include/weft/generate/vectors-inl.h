@@ -13,8 +13,16 @@
 #include <cstdint>
 
 #include "weft/generate/signature.hpp"
-#include "weft/generate/targets-inl.h"
 #include "weft/kernels/hwy-inl.h"
+
+// Code is generated for this target: not for vectors of one lane, nor for scalable ones, whose
+// lanes are unknown at compile time. The headers of this folder are included for every target, and
+// are empty if it is not: HWY_TARGET_TOGGLE alternates between targets, so that a header left out
+// for one would take the next target for one that it has been included for.
+#undef WEFT_GENERATES
+#if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
+#define WEFT_GENERATES
+#endif
 
 #ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();

@@ -37,10 +37,7 @@ HWY_INLINE vec_array<D, n> tanh(D d, const vec_array<D, n>& x) {
   });
   return y;
 }
-template <class D, class V>
-HWY_INLINE V tanh(D d, V x) {
-  return tanh(d, vec_array<D, 1>{x}).at[0];
-}
+WEFT_OF_ONE_VECTOR(tanh)
 
 // 1.3 ulp. A polynomial of x^2 close to 0; further out 1 - exp(polynomial of |x|), whose error
 // counts little next to 1.
@@ -75,10 +72,7 @@ HWY_INLINE vec_array<D, n> erf(D d, vec_array<D, n> x) {
   x.zip(large, [](V v, V y) HWY_ATTR { return hn::CopySign(y, v); });
   return x;
 }
-template <class D, class V>
-HWY_INLINE V erf(D d, V x) {
-  return erf(d, vec_array<D, 1>{x}).at[0];
-}
+WEFT_OF_ONE_VECTOR(erf)
 
 // 2.3 ulp, also where the result is subnormal: exp is only computed of -|x|, which cannot overflow.
 template <class D, int n>
@@ -92,10 +86,7 @@ HWY_INLINE vec_array<D, n> sigmoid(D d, vec_array<D, n> x) {
   });
   return x;
 }
-template <class D, class V>
-HWY_INLINE V sigmoid(D d, V x) {
-  return sigmoid(d, vec_array<D, 1>{x}).at[0];
-}
+WEFT_OF_ONE_VECTOR(sigmoid)
 
 // x Phi(x), with Phi the distribution function of the normal distribution. The error is at most
 // 2.7e-7 |x|; it shrinks with Phi(x).
@@ -121,10 +112,7 @@ HWY_INLINE vec_array<D, n> gelu(D d, vec_array<D, n> x) {
         [=](V v, V w, V q) HWY_ATTR { return hn::NegMulAdd(w, q, at_least(hn::Zero(d), v)); });
   return x;
 }
-template <class D, class V>
-HWY_INLINE V gelu(D d, V x) {
-  return gelu(d, vec_array<D, 1>{x}).at[0];
-}
+WEFT_OF_ONE_VECTOR(gelu)
 
 // (x Phi(x))' = Phi(x) + x phi(x), with phi the density of the normal distribution. With a = |x|,
 // phi(a) (Phi(-a) / phi(a) - a) is that for negative x, and 1 minus that for others; the second
@@ -185,10 +173,7 @@ HWY_INLINE vec_array<D, n> gelu_tanh(D d, vec_array<D, n> x) {
   x.zip(gelu_tanh_denominator(d, clamped), [](V v, V w) HWY_ATTR { return hn::Div(v, w); });
   return x;
 }
-template <class D, class V>
-HWY_INLINE V gelu_tanh(D d, V x) {
-  return gelu_tanh(d, vec_array<D, 1>{x}).at[0];
-}
+WEFT_OF_ONE_VECTOR(gelu_tanh)
 // s + x s (1 - s) 2u' with s = 1 / (1 + exp(-2u)), and x clamped, since the square of a large one
 // is infinite.
 template <class D, int n>
@@ -209,10 +194,7 @@ HWY_INLINE vec_array<D, n> gelu_tanh_slope(D d, const vec_array<D, n>& any) {
   });
   return s;
 }
-template <class D, class V>
-HWY_INLINE V gelu_tanh_slope(D d, V x) {
-  return gelu_tanh_slope(d, vec_array<D, 1>{x}).at[0];
-}
+WEFT_OF_ONE_VECTOR(gelu_tanh_slope)
 
 }  // namespace weft::kernels::HWY_NAMESPACE::math
 HWY_AFTER_NAMESPACE();

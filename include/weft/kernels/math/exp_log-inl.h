@@ -62,10 +62,7 @@ HWY_INLINE vec_array<D, n> exp_normal(D d, const vec_array<D, n>& x) {
   y.zip(int_bits, [=](V v, V s) HWY_ATTR { return scaled(d, v, s); });
   return y;
 }
-template <class D, class V>
-HWY_INLINE V exp_normal(D d, V x) {
-  return exp_normal(d, vec_array<D, 1>{x}).at[0];
-}
+WEFT_OF_ONE_VECTOR(exp_normal)
 
 template <class D, class V>
 HWY_INLINE V exp_slow_path(D d, V x) {
@@ -167,10 +164,7 @@ HWY_INLINE vec_array<D, n> twice_exp(D d, vec_array<D, n> x) {
   p.zip(int_bits, [=](V v, V s) HWY_ATTR { return scaled(d, v, s); });
   return p;
 }
-template <class D, class V>
-HWY_INLINE V twice_exp(D d, V x) {
-  return twice_exp(d, vec_array<D, 1>{x}).at[0];
-}
+WEFT_OF_ONE_VECTOR(twice_exp)
 
 // x = m 2^e, for positive normal numbers, with m from sqrt(1/2) to sqrt(2).
 template <class D, int n>
@@ -244,10 +238,7 @@ HWY_INLINE vec_array<D, n> log(D d, vec_array<D, n> x) {
   x.map([=](V v) HWY_ATTR { return log_slow_path(d, v); });
   return x;
 }
-template <class D, class V>
-HWY_INLINE V log(D d, V x) {
-  return log(d, vec_array<D, 1>{x}).at[0];
-}
+WEFT_OF_ONE_VECTOR(log)
 
 }  // namespace weft::kernels::HWY_NAMESPACE::math
 HWY_AFTER_NAMESPACE();

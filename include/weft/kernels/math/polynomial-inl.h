@@ -13,6 +13,14 @@
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/vec_array-inl.h"
 
+// A function of several vectors, for a single one.
+#undef WEFT_OF_ONE_VECTOR
+#define WEFT_OF_ONE_VECTOR(function)              \
+  template <class D, class V>                     \
+  HWY_INLINE V function(D d, V x) {               \
+    return function(d, vec_array<D, 1>{x}).at[0]; \
+  }
+
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::math {
 
