@@ -231,6 +231,22 @@ template <axis_like HeadDim, std::size_t Size>
 inline constexpr bool are_pairs<HeadDim, Size> =
     (Size == 0 ? HeadDim::extent : Size) % 2 == 0 && Size <= HeadDim::extent;
 
+// The encoding Own, which turns queries and keys alike, by its function rotated, and an even number
+// of their elements.
+template <class Own, std::size_t Size>
+struct turning : encoding {
+  template <class HeadDim>
+  static constexpr bool fits_head = are_pairs<HeadDim, Size>;
+  template <class Heads, class HeadDim>
+  constexpr auto query(scope s, const auto& x, const auto& at) const {
+    return static_cast<const Own&>(*this).template rotated<HeadDim>(s, x, at);
+  }
+  template <class Heads, class HeadDim>
+  constexpr auto key(scope s, const auto& x, const auto& at) const {
+    return static_cast<const Own&>(*this).template rotated<HeadDim>(s, x, at);
+  }
+};
+
 template <class HeadDim, std::size_t Size, expression X>
 constexpr rule rule_of_rotary() {
   if (!has_axis<HeadDim, shape_t<X>>) return rule::missing;
@@ -285,28 +301,15 @@ namespace position {
 // nn::rotary of queries and keys, of all elements of a head (Size 0) or the first Size:
 // position::rotary({.base = 500000, .scaling = nn::yarn_scaling({.factor = 4, .trained = 8192})}).
 template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
-struct rotary : encoding {
-  // An even number of elements is turned.
-  template <class HeadDim>
-  static constexpr bool fits_head = weft::nn::detail::are_pairs<HeadDim, Size>;
+struct rotary : detail::turning<rotary<Pairs, Size>, Size> {
   rotary_options options;  // base and scaling
   // With this base and scaling.
   constexpr rotary(rotary_options o = {}) : options(o) {}
 
-  // Rotated queries: see encoding::query.
-  template <class Heads, class HeadDim>
-  constexpr auto query(scope, const auto& x, const auto& at) const {
-    return rotated<HeadDim>(x, at);
-  }
-  // Rotated keys: see encoding::key.
-  template <class Heads, class HeadDim>
-  constexpr auto key(scope, const auto& x, const auto& at) const {
-    return rotated<HeadDim>(x, at);
-  }
-
  private:
+  friend detail::turning<rotary, Size>;
   template <class HeadDim>
-  constexpr auto rotated(const auto& x, const auto& at) const {
+  constexpr auto rotated(scope, const auto& x, const auto& at) const {
     constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
     return nn::rotary<HeadDim, Pairs, size>(x, at, options);
   }
@@ -315,26 +318,13 @@ struct rotary : encoding {
 // The same with trained frequencies. Parameter: frequency, one for each pair, initially base^(-2j /
 // d) for the d rotated elements. Each layer has its own, unless the encoding is nn::shared.
 template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
-struct learned_rotary : encoding {
-  // An even number of elements is turned.
-  template <class HeadDim>
-  static constexpr bool fits_head = weft::nn::detail::are_pairs<HeadDim, Size>;
+struct learned_rotary : detail::turning<learned_rotary<Pairs, Size>, Size> {
   frequency_options options;  // base of the initial frequencies
   // With initial frequencies of this base.
   constexpr learned_rotary(frequency_options o = {}) : options(o) {}
 
-  // Rotated queries: see encoding::query.
-  template <class Heads, class HeadDim>
-  constexpr auto query(scope s, const auto& x, const auto& at) const {
-    return rotated<HeadDim>(s, x, at);
-  }
-  // Rotated keys: see encoding::key.
-  template <class Heads, class HeadDim>
-  constexpr auto key(scope s, const auto& x, const auto& at) const {
-    return rotated<HeadDim>(s, x, at);
-  }
-
  private:
+  friend detail::turning<learned_rotary, Size>;
   template <class HeadDim>
   constexpr auto rotated(scope s, const auto& x, const auto& at) const {
     constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
@@ -361,26 +351,13 @@ struct long_rotary_options {
 // a GGUF. Keys in a cache keep the frequencies of the run that added them. With nn::shared, as in
 // nn::shared(s / "rope", nn::position::long_rotary(options)), all layers have one.
 template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
-struct long_rotary : encoding {
-  // An even number of elements is turned.
-  template <class HeadDim>
-  static constexpr bool fits_head = weft::nn::detail::are_pairs<HeadDim, Size>;
+struct long_rotary : detail::turning<long_rotary<Pairs, Size>, Size> {
   long_rotary_options options;  // base, factor and trained length
   // With this base, factor and trained length.
   constexpr long_rotary(long_rotary_options o = {}) : options(o) {}
 
-  // Rotated queries: see encoding::query.
-  template <class Heads, class HeadDim>
-  constexpr auto query(scope s, const auto& x, const auto& at) const {
-    return rotated<HeadDim>(s, x, at);
-  }
-  // Rotated keys: see encoding::key.
-  template <class Heads, class HeadDim>
-  constexpr auto key(scope s, const auto& x, const auto& at) const {
-    return rotated<HeadDim>(s, x, at);
-  }
-
  private:
+  friend detail::turning<long_rotary, Size>;
   constexpr model_fault fault_of_trained() const {
     return weft::nn::detail::fault_of_frequencies(options.factor, options.trained - 1);
   }
