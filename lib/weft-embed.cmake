@@ -18,7 +18,7 @@ function(weft_embed_weights target)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/weft_embedded/${target}/${symbol}.cpp)
     configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/weft-embed.cpp.in ${source} @ONLY)
     target_sources(${target} PRIVATE ${source})
-    # Link-time optimisation would not find the labels.
+    # Link-time optimization would not find the labels.
     set_source_files_properties(${source} PROPERTIES
       OBJECT_DEPENDS ${file} COMPILE_OPTIONS -fno-lto SKIP_PRECOMPILE_HEADERS ON)
   endforeach()

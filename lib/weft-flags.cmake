@@ -4,7 +4,7 @@
 # all others, so that what they compute, and how fast, does not depend on the project around them:
 #
 # - IEEE arithmetic, whatever -ffast-math and its parts say before;
-# - optimised, where neither the project nor the build type asks for it, as without a build type or in
+# - optimized, where neither the project nor the build type asks for it, as without a build type or in
 #   Debug (kernels at -O0 take 67 times as long), unless WEFT_DEBUG_KERNELS is ON.
 function(weft_own_flags variable)
   set(flags "")

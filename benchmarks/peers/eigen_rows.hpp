@@ -13,7 +13,7 @@ void gelu(Matrix&& x) {
   x.array() = 0.5F * x.array() * (1 + (x.array() * 0.70710678F).erf());
 }
 
-// Layer normalisation of each row of x into y.
+// Layer normalization of each row of x into y.
 template <class In, class Gain, class Out>
 void layer_norm(const In& x, const Gain& gain, const Gain& bias, Out&& y) {
   const auto columns = static_cast<float>(x.cols());

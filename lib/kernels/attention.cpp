@@ -363,7 +363,7 @@ class forward {
     store_rows(results(t), value_row_, at_.result, queries, value_);
   }
 
-  // Replaces the running sums by the factors that normalise the results, and stores the logsumexp
+  // Replaces the running sums by the factors that normalize the results, and stores the logsumexp
   // if it is wanted. If all keys of a query are masked out, its sum, factor and results are 0.
   void end_sums(std::ptrdiff_t t, const index_range& queries) const {
     const query_tag d;

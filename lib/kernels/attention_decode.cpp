@@ -49,7 +49,7 @@ struct decode_head {
   attention_view at;
   index_range visible;    // the keys that it may see
   float* query;           // scaled
-  float* results;         // not normalised yet
+  float* results;         // not normalized yet
   float running_max = 0;  // running maximum m of the scores
   float running_sum = 0;  // running sum of 2 * exp(s - m)
 };
@@ -293,7 +293,7 @@ class decode_step {
       hn::StoreU(hn::MulAdd(hn::LoadU(d, to + e), f, hn::LoadU(d, more + e)), d, to + e);
   }
 
-  // Normalises and stores the results; returns whether all are finite. If all keys are masked out,
+  // Normalizes and stores the results; returns whether all are finite. If all keys are masked out,
   // the sum and the results are 0.
   bool store_results(const decode_head& head) const {
     const attention_view& at = head.at;

@@ -1,4 +1,4 @@
-// Normalisations of rows, and their adjoints.
+// Normalizations of rows, and their adjoints.
 #if defined(WEFT_KERNELS_NORMALIZE_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_NORMALIZE_ROWS_INL_H_
 #undef WEFT_KERNELS_NORMALIZE_ROWS_INL_H_

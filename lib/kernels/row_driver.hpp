@@ -29,7 +29,7 @@ struct row_arguments {
   // function loads two pointers as one vector: they were stored one by one, and store-to-load
   // forwarding would fail.
   std::byte* at[1 + max_row_inputs][max_rows];
-  bool subtract_mean;            // normalisations: whether the mean is subtracted
+  bool subtract_mean;            // normalizations: whether the mean is subtracted
   float *gain_sums, *bias_sums;  // their adjoints: rows to accumulate into, or null
 
   bool has(int input) const { return at[1 + input][0] != nullptr; }

@@ -32,7 +32,7 @@ void check_thread_level() {
   MPI_Query_thread(&provided);
   if (provided < MPI_THREAD_SERIALIZED)
     throw error(
-        "distributed: to run on threads, initialise MPI by MPI_Init_thread with "
+        "distributed: to run on threads, initialize MPI by MPI_Init_thread with "
         "MPI_THREAD_SERIALIZED, or by weft::mpi_main");
 }
 
@@ -44,17 +44,17 @@ rank_error::rank_error(int of, int ranks, const std::string& what)
     : error(named(of, ranks) + ": " + what), rank_(of) {}
 
 communicator::shared::~shared() {
-  int finalised = 0;
-  MPI_Finalized(&finalised);
-  if (!finalised && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (!finalized && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
 }
 
 communicator::communicator(MPI_Comm ranks) : shared_(std::make_shared<shared>()) {
-  int initialised = 0;
-  MPI_Initialized(&initialised);
-  if (!initialised)
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (!initialized)
     throw error(
-        "communicator: MPI is not initialised; call MPI_Init_thread before, or weft::mpi_main");
+        "communicator: MPI is not initialized; call MPI_Init_thread before, or weft::mpi_main");
   check_mpi(MPI_Comm_dup(ranks, &shared_->comm), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(handle(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   MPI_Comm_rank(handle(), &rank_);

@@ -1,5 +1,5 @@
 # The results of a program have the same bits whatever flags the project around weft sets, and weft is
-# optimised whatever its build type is.
+# optimized whatever its build type is.
 #
 # -D WEFT=<weft's folder> -D PLAIN=<the program, compiled by weft's own build> -D COMPILER=<C++ compiler>
 # -D SOURCE=<the project> -D WORK=<an empty folder>
@@ -26,7 +26,7 @@ function(configure folder)
   run(said ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/${folder} -G Ninja -DWEFT=${WEFT}
     -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${ARGN})
 endfunction()
-# The last level of optimisation is what counts.
+# The last level of optimization is what counts.
 function(must_compile folder pattern level)
   commands(${folder} ${pattern} lines)
   string(REGEX MATCHALL " -O[0-9a-z]*" levels "${lines}")

@@ -1,6 +1,6 @@
 # Compilers differ in how they handle template arguments, which code is generated from. So every
 # compiler other than the one that builds also generates the code of some models for the library
-# that is built, and runs it: for one SIMD target and not optimised, since it is the source of the code
+# that is built, and runs it: for one SIMD target and not optimized, since it is the source of the code
 # that differs.
 find_package(hwy REQUIRED)
 set(files ${CMAKE_CURRENT_SOURCE_DIR}/generate/another_compiler_test.cpp)

@@ -46,7 +46,7 @@ struct sums {
   std::vector<double> sum, magnitude;
 };
 
-// The loops that the result has, or those that it has not.
+// The loops that the result has, or those that it lacks.
 kernels::extents loops_of(const owning_call<>& c, bool of_result) {
   kernels::extents extent(c.extent, c.extent + c.loops);
   for (std::size_t l = 0; l < extent.size(); ++l)

@@ -27,7 +27,7 @@ def of_ranks(name, file, within, old, new):
 
 MUTANTS = [
     # What a result may overwrite, and what memory is free.
-    mutant("plan: a normalised sum overwrites its gain", GRAPH + "op_table.hpp",
+    mutant("plan: a normalized sum overwrites its gain", GRAPH + "op_table.hpp",
            "reads_before_writing",
            "operands < 4 || $operand == 0 || $operand == 3", "operands < 5 || $operand == 0",
            was="2d373ff"),
@@ -101,7 +101,7 @@ MUTANTS = [
            "$c.epilogue == op::copy &&", ""),
     mutant("fuse: a bias before the gain", PASSES + "fuse_rowwise.hpp", "fold_affine",
            "$normal.operands == 2", "$normal.operands <= 2"),
-    mutant("fuse: a wider sum is normalised", PASSES + "fuse_rowwise.hpp", "fold_residual_sum",
+    mutant("fuse: a wider sum is normalized", PASSES + "fuse_rowwise.hpp", "fold_residual_sum",
            "if (!as_operand(...)) return;", "",
            survives="A sum's axes are those of one operand at least, where nothing widens it; "
                     "two that widen each other are not produced by the passes before."),
@@ -266,7 +266,7 @@ MUTANTS = [
     mutant("kernels: the rest of a mean is forgotten", KERNELS + "normalize_rows-inl.h", "moments_of",
            "static_cast<float>(-$m.rest[$r] * scale)", "0.0f"),
     # Mistakes that once stood in the repository's history, put back; `was` is the commit that
-    # corrected each. (So did "plan: a normalised sum overwrites its gain", above.)
+    # corrected each. (So did "plan: a normalized sum overwrites its gain", above.)
     mutant("old: the body of a scan that only results read is removed",
            PASSES + "eliminate_dead_code.hpp", "run",
            "for (... < $g.output_count; ...) need_body(...);", "", was="dc80695"),

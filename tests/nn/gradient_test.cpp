@@ -132,7 +132,7 @@ struct tied_words {
   }
 };
 
-// Keeps normalised rows from being almost constant, where the third derivative is large.
+// Keeps normalized rows from being almost constant, where the third derivative is large.
 weft::testing::settings smooth(weft::testing::settings s) {
   for (const auto* name : {"gain", "norm1.weight", "norm2.weight", "norm3.weight"})
     s.ranges[name] = {0.5, 1};

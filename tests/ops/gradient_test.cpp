@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_reductions_match_central_differences) {
   for (const int pos : {1, 4, 6}) gradient_trial<reductions>(lengths<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(gradients_of_softmax_and_normalisations_match_central_differences) {
+BOOST_AUTO_TEST_CASE(gradients_of_softmax_and_normalizations_match_central_differences) {
   for (const int pos : {1, 4, 6}) gradient_trial<rows>(lengths<Pos>(pos));
 }
 

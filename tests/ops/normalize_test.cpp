@@ -1,4 +1,4 @@
-// Softmax and normalisation along inner, outer and several axes.
+// Softmax and normalization along inner, outer and several axes.
 #include "weft/ops/normalize.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -70,11 +70,11 @@ settings wide(settings s = {}) {
 
 BOOST_AUTO_TEST_SUITE(rows)
 
-BOOST_AUTO_TEST_CASE(softmax_and_normalisations_along_fixed_axes_match_the_reference) {
+BOOST_AUTO_TEST_CASE(softmax_and_normalizations_along_fixed_axes_match_the_reference) {
   trial<weft::inference<fixed>>(wide());
 }
 
-BOOST_AUTO_TEST_CASE(softmax_and_normalisations_along_run_time_lengths_match_the_reference) {
+BOOST_AUTO_TEST_CASE(softmax_and_normalizations_along_run_time_lengths_match_the_reference) {
   for (const int pos : {0, 1, 2, 11, 20}) trial<weft::inference<bounded>>(wide(lengths<Pos>(pos)));
 }
 

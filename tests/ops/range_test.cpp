@@ -1,4 +1,4 @@
-// Functions and normalisations over the whole range of float, values and gradients, on every
+// Functions and normalizations over the whole range of float, values and gradients, on every
 // target.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -168,7 +168,7 @@ struct moments {
 };
 
 // Rows offset + scale * (-1 … 1): against double, a result may have some roundings of its own size.
-void check_normalisations(float offset, float scale) {
+void check_normalizations(float offset, float scale) {
   weft::trainer<normalized> t;
   const auto x = t.parameters().find("x").values;
   weft::array<float, Row, Length> g;
@@ -223,11 +223,11 @@ BOOST_AUTO_TEST_CASE(functions_and_their_gradients_are_right_at_every_exponent) 
   check<square_root>("sqrt", 0, 4 * 0x1p-24);
 }
 
-BOOST_AUTO_TEST_CASE(rows_that_are_far_from_0_or_huge_or_tiny_are_normalised) {
+BOOST_AUTO_TEST_CASE(rows_that_are_far_from_0_or_huge_or_tiny_are_normalized) {
   for (const float offset : {0.f, 1.f, 1e4f, -1e6f})
-    for (const float scale : {1e-3f, 1.f, 1e3f}) check_normalisations(offset, scale);
+    for (const float scale : {1e-3f, 1.f, 1e3f}) check_normalizations(offset, scale);
   for (int exponent = -120; exponent <= 120; exponent += 8)
-    check_normalisations(0, std::ldexp(1.f, exponent));
+    check_normalizations(0, std::ldexp(1.f, exponent));
 }
 
 BOOST_AUTO_TEST_CASE(a_row_of_nan_or_of_huge_numbers_changes_no_bit_of_the_others) {

@@ -74,7 +74,7 @@ bool compute_the_same() {
 }
 
 // For a layer too deep for useful error bounds: each of its operations adds some epsilons, and the
-// normalisation divides by deviations that may be small.
+// normalization divides by deviations that may be small.
 weft::testing::settings deep(std::size_t n) {
   auto s = lengths<Batch>(n);
   s.tolerance = 2e-5;

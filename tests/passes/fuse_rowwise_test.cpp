@@ -20,7 +20,7 @@ struct Out : weft::axis<33> {};
 struct Heads : weft::axis<3> {};
 struct Keys : weft::alias<Rows> {};
 
-// Gain and bias of a normalisation, with any of the axes of a row.
+// Gain and bias of a normalization, with any of the axes of a row.
 struct affine {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, Heads, In>();
@@ -44,7 +44,7 @@ void affine_is_fused() {
   BOOST_TEST(operand_count(output_node(g, 3)) == 2);
 }
 
-// The sum before a normalisation is fused, also with a broadcast operand; a sum that is used
+// The sum before a normalization is fused, also with a broadcast operand; a sum that is used
 // elsewhere is not.
 struct sums_before {
   constexpr auto operator()(weft::scope s) const {
@@ -67,7 +67,7 @@ void sums_are_fused() {
   BOOST_TEST(operand_count(output_node(g, 2)) == 3);
 }
 
-// Not fused: a bias without a gain, and the gain of normalised values that are used elsewhere.
+// Not fused: a bias without a gain, and the gain of normalized values that are used elsewhere.
 struct no_affine {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, In>();
@@ -80,7 +80,7 @@ struct no_affine {
 
 // The backward pass of a block with a residual: the gain and the residual's gradient are fused into
 // the adjoint, whose partial sums give the gradients of gain and bias. So only the gain needs the
-// normalised values.
+// normalized values.
 struct block {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Rows, In>();
@@ -127,7 +127,7 @@ struct gain_alone {
   }
 };
 // Without partial sums: gradients of a shared gain, gradients that are not reduced to the axes of a
-// row, rows of a run-time length, and normalised values whose gradient is not only the gain's.
+// row, rows of a run-time length, and normalized values whose gradient is not only the gain's.
 struct other_sums {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Rows, Heads, In>();
@@ -143,8 +143,8 @@ struct other_sums {
     return weft::results(weft::as<"loss">(weft::sum<Rows, Heads, In>(given)));
   }
 };
-// Two normalisations of one operand that share their gradient and differ in epsilon: the gradient
-// of each gain comes from its own normalisation.
+// Two normalizations of one operand that share their gradient and differ in epsilon: the gradient
+// of each gain comes from its own normalization.
 struct other_epsilon {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Rows, Heads, In>();

@@ -197,7 +197,7 @@ struct mixed {
 
 BOOST_AUTO_TEST_SUITE(planning)
 
-BOOST_AUTO_TEST_CASE(a_normalised_sum_does_not_overwrite_its_computed_gain_and_bias) {
+BOOST_AUTO_TEST_CASE(a_normalized_sum_does_not_overwrite_its_computed_gain_and_bias) {
   using weft::inference, weft::testing::trial;
   trial<inference<normalized_sum<true, true>>>();
   trial<inference<normalized_sum<true, false>>>();

@@ -103,13 +103,13 @@ BOOST_AUTO_TEST_CASE(a_tensor_has_each_axis_once) {
 BOOST_AUTO_TEST_CASE(an_elementwise_result_has_the_axes_of_its_operands) {
   well_formed m;
   m.at(m.z).axes = axes_of(shape<Rows>());
-  BOOST_TEST(m.fault() == "3: an operand with axes that it has not");
+  BOOST_TEST(m.fault() == "3: an operand with axes that it lacks");
 }
 
 BOOST_AUTO_TEST_CASE(an_elementwise_operation_takes_the_element_types_of_its_entry) {
   well_formed m;
   m.at(m.z).type = weft::dtype::int32;
-  BOOST_TEST(m.fault() == "3: element types that the operation has not");
+  BOOST_TEST(m.fault() == "3: element types that the operation lacks");
 }
 
 BOOST_AUTO_TEST_CASE(a_contraction_has_no_axis_but_those_of_its_factors) {
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(operands_of_attention_have_axes_of_their_roles_alone) {
       BOOST_TEST(m.fault() == "");
       m.operand(of.what).axes.push(axes_of(shape<Rows>()).at[0]);
       if (of.what != weft::role::result)  // its other axes are those of the batch
-        BOOST_TEST(m.fault() == "an operand with axes that its role has not", name_of(of.what));
+        BOOST_TEST(m.fault() == "an operand with axes that its role lacks", name_of(of.what));
     }
 }
 
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(operands_of_attention_have_the_elements_of_their_roles) {
         attention_with_all m(kind);
         m.operand(of.what).type = type;
         const bool may = type == of.type || (of.narrow && type == weft::dtype::bfloat16);
-        const char* const expected = may ? "" : "an operand with elements that its role has not";
+        const char* const expected = may ? "" : "an operand with elements that its role lacks";
         BOOST_TEST(m.fault() == expected, name_of(of.what));
       }
     }

@@ -1,7 +1,7 @@
 """Random models: well-formed graphs from a seed, as text of the DSL and as an evaluation in numpy.
 
 The evaluation is float64 and shares no code with weft. A graph grows out of motifs, pieces that
-weft's passes recognise (a normalisation with a gain, attention under a mask, a contraction with its
+weft's passes recognize (a normalization with a gain, attention under a mask, a contraction with its
 epilogue, ...) and near misses of them, joined by elementwise operations over existing values.
 """
 

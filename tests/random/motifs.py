@@ -90,7 +90,7 @@ def glue(g):
 
 
 def norm(g, computed=False):
-    """A normalisation, of a sum or not, with a gain and a bias: parameters, or computed."""
+    """A normalization, of a sum or not, with a gain and a bias: parameters, or computed."""
     x = stream(g)
     if computed or g.random.random() < 0.6:
         x = g.binary("+", x, some_float(g, (), x.axes))
@@ -117,7 +117,7 @@ def norm(g, computed=False):
 
 
 def norm_computed(g):
-    """A normalised sum whose gain and bias are computed for it alone, or nearly."""
+    """A normalized sum whose gain and bias are computed for it alone, or nearly."""
     return norm(g, computed=True)
 
 

@@ -223,7 +223,7 @@ void check_slope(op normalization) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(adjoints_of_normalisations_match_central_differences) {
+BOOST_AUTO_TEST_CASE(adjoints_of_normalizations_match_central_differences) {
   check_slope(op::normalize);
   check_slope(op::rms_normalize);
 }

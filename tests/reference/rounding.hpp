@@ -62,7 +62,7 @@ struct row_range {
   }
 };
 
-// Errors of a normalisation: the relative error of 1/deviation, and that of the normalised values
+// Errors of a normalization: the relative error of 1/deviation, and that of the normalized values
 // h.
 struct normal_errors {
   double scale, h, most_h;

@@ -207,7 +207,7 @@ inline std::vector<double> rowwise_with_others(const node& n,
     return rowwise(n, x, second);
   }
   if (testing::operand_count(n) == 1) return rowwise(n, x, none);
-  times(second, third);  // the adjoint of a normalisation: x, g, gain, addend
+  times(second, third);  // the adjoint of a normalization: x, g, gain, addend
   std::vector<double> y = rowwise(n, x, second);
   plus(y, fourth);
   return y;

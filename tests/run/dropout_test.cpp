@@ -16,7 +16,7 @@ struct Rows : weft::axis<weft::up_to<300>> {};
 struct Embed : weft::axis<100> {};
 struct Hidden : weft::axis<64> {};
 
-struct regularised {
+struct regularized {
   constexpr auto operator()(weft::scope s) const {
     using weft::shape;
     auto x = s.input<"x", float, Rows, Embed>();
@@ -50,7 +50,7 @@ struct attentive {
 static_assert(weft::testing::count(weft::sampling<attentive>::make(), weft::op::attention) == 1);
 static_assert(weft::testing::count(weft::sampling<attentive>::make(), weft::op::dropout) == 0);
 
-using trainer = weft::trainer<regularised>;
+using trainer = weft::trainer<regularized>;
 
 const std::vector<float> given = [] {
   std::vector<float> x(300 * 100);
@@ -120,9 +120,9 @@ BOOST_AUTO_TEST_CASE(each_step_and_each_seed_has_its_own_dropout_mask) {
 
 // The optimizer has no state: parameters and the number of steps are the whole training state.
 BOOST_AUTO_TEST_CASE(training_resumes_from_parameters_and_the_number_of_steps) {
-  weft::trainer<regularised, weft::sgd> whole({.learning_rate = 0.1}, {.seed = 7});
+  weft::trainer<regularized, weft::sgd> whole({.learning_rate = 0.1}, {.seed = 7});
   for (int i = 0; i < 2; ++i) whole.step(arg<"x">(given));
-  weft::trainer<regularised, weft::sgd> rest({.learning_rate = 0.1});
+  weft::trainer<regularized, weft::sgd> rest({.learning_rate = 0.1});
   std::ranges::copy(whole.parameters().floats(), rest.parameters().floats().begin());
   rest.resume_at(whole.steps());
   BOOST_TEST(rest.steps() == 2);
@@ -132,9 +132,9 @@ BOOST_AUTO_TEST_CASE(training_resumes_from_parameters_and_the_number_of_steps) {
 
 BOOST_AUTO_TEST_CASE(a_module_drops_nothing_and_monte_carlo_samples_are_reproducible) {
   trainer t({}, {.dropout_seed = 9, .seed = 7});
-  weft::module<regularised, "y"> net(t.parameters());
+  weft::module<regularized, "y"> net(t.parameters());
   BOOST_TEST((y(net) == y(net)));
-  weft::monte_carlo<regularised, "y", "loss"> samples(t.parameters());
+  weft::monte_carlo<regularized, "y", "loss"> samples(t.parameters());
   samples.draw_from({.seed = 9});
   const auto first = y(samples);
   BOOST_TEST((first == y(samples)));

@@ -102,7 +102,7 @@ int auditor::run(const engine& e, int parts) const {
   for (int i = 0, n = all.count(); i < n; ++i) {
     const auto [at, place] = all[i];
     const instruction& s = p_.instructions[static_cast<std::size_t>(at)];
-    // What a scan's body reads is needed until the last step of the scan. Carries are initialised,
+    // What a scan's body reads is needed until the last step of the scan. Carries are initialized,
     // and gradients cleared, before the instruction of their node.
     bool early =
         g_.nodes[s.node].kind == op::carry || operands_of(p_, s)->where == block::gradients;

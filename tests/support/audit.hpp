@@ -11,7 +11,7 @@ namespace weft::testing {
 
 class auditor {
  public:
-  // p is the program that g, an optimised graph, is lowered to. Both outlive the auditor.
+  // p is the program that g, an optimized graph, is lowered to. Both outlive the auditor.
   auditor(const graph& g, const program& p);
 
   // The bytes that a workspace needs after the program's own.

@@ -349,14 +349,14 @@ std::vector<std::vector<double>> expectation::run(const program& p, made_steps g
 const node& expectation::input_node(std::string_view name) const {
   for (int i = 0; i < g_.input_count; ++i)
     if (g_.name(g_.inputs[i].name) == name) return g_.nodes[g_.inputs[i].node];
-  throw std::logic_error("the program has an input that the model has not");
+  throw std::logic_error("the program has an input that the model lacks");
 }
 
 int expectation::output_node(output_kind kind, std::string_view name) const {
   for (int i = 0; i < g_.output_count; ++i)
     if (g_.outputs[i].kind == kind && g_.name(g_.outputs[i].name) == name)
       return g_.outputs[i].node;
-  throw std::logic_error("the program has an output that the model has not");
+  throw std::logic_error("the program has an output that the model lacks");
 }
 
 void expectation::check_result(const result_ref& r, const std::string& name, const engine& e,

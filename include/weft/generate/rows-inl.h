@@ -1,4 +1,4 @@
-// Softmax and normalisations of short rows of constant length.
+// Softmax and normalizations of short rows of constant length.
 #if defined(WEFT_GENERATE_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_ROWS_INL_H_
 #undef WEFT_GENERATE_ROWS_INL_H_
@@ -152,7 +152,7 @@ HWY_INLINE hn::Vec<D> broadcast_block(D d, hn::Vec<D4> v) {
   }
 }
 
-// Normalises a row in double, for sums and squares that are too large for a float.
+// Normalizes a row in double, for sums and squares that are too large for a float.
 template <op kind, std::ptrdiff_t length>
 HWY_NOINLINE row<length> normalized_in_double(const float* x, float epsilon) {
   const auto [mean, variance] = kernels::moments_in_double(x, length, kind == op::normalize);
@@ -163,7 +163,7 @@ HWY_NOINLINE row<length> normalized_in_double(const float* x, float epsilon) {
   return row<length>(to);
 }
 
-// Normalises some rows. Returns their sums of squares, a lane for each, which may be infinite.
+// Normalizes some rows. Returns their sums of squares, a lane for each, which may be infinite.
 template <op kind, std::ptrdiff_t length, int... I>
 HWY_INLINE hn::Vec<D4> normalize_rows(std::integer_sequence<int, I...>, row<length>* r,
                                       float epsilon) {
@@ -254,7 +254,7 @@ HWY_INLINE void process_rows(std::integer_sequence<int, I...> each, const operan
   (r[I].store_to(here[I].write()), ...);
 }
 
-// The rows at one index of the outer loops. Four are normalised together: their horizontal sums
+// The rows at one index of the outer loops. Four are normalized together: their horizontal sums
 // share shuffles, and one vector has the roots of all.
 template <signature S, rows_plan P>
 struct rows_body {

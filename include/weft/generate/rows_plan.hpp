@@ -1,4 +1,4 @@
-// The plans of small instructions along rows: softmax and normalisation, gathers of rows (an
+// The plans of small instructions along rows: softmax and normalization, gathers of rows (an
 // embedding), rotations of pairs (graph/rotation.hpp), fusion groups of elementwise operations.
 #pragma once
 

@@ -82,7 +82,7 @@ inline constexpr detail::attribute<detail::fields::start, op::element_ids> rng_s
 
 // ---- reductions and rowwise operations
 
-// sum, max: the axes that the result has not.
+// sum, max: the axes that the result lacks.
 inline constexpr detail::attribute<detail::fields::named, op::sum, op::max> reduced_axes;
 // Rowwise operations: the axes of a row, in the order in which the model names them.
 constexpr auto& row_axes(any_node auto& n) {

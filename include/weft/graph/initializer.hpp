@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// How a parameter is initialised: made by a function of weft::init, which says what the numbers
+// How a parameter is initialized: made by a function of weft::init, which says what the numbers
 // are.
 struct initializer {
   // The function of weft::init.

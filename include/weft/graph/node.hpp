@@ -53,7 +53,7 @@ constexpr bool same_axes_in_any_order(const axis_list& a, const axis_list& b) {
     if (!b.contains(a.at[i])) return false;
   return true;
 }
-// The axis of the first list that the second has not.
+// The axis of the first list that the second lacks.
 constexpr const axis_info* new_axis(const axis_list& axes, const axis_list& others) {
   int a = 0;
   while (others.contains(axes.at[a])) ++a;

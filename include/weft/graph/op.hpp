@@ -84,7 +84,7 @@ enum class op : std::uint8_t {
   log_softmax_adjoint,      // (y, g), y the log_softmax; fuse_rowwise.hpp: (y, g, indices)
   normalize_adjoint,        // (x, g)
   rms_normalize_adjoint,    // (x, g)
-  norm_parameter_gradient,  // (a normalisation's adjoint); see attributes.hpp
+  norm_parameter_gradient,  // (a normalization's adjoint); see attributes.hpp
   // Contraction.
   dot,
   // Fused attention, whose scores are never stored; see graph/attention.hpp.

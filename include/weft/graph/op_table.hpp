@@ -26,7 +26,7 @@ enum class op_class : std::uint8_t {
   view,         // the operand's buffer with other axes, strides or offset
   source,       // computed from lengths alone
   elementwise,  // one element of the result from one element of each operand
-  reduction,    // over axes that the result has not
+  reduction,    // over axes that the result lacks
   rowwise,      // over rows that the result has too
   contraction,  // a sum of products
   attention,    // fused: a softmax between two contractions
@@ -128,7 +128,7 @@ constexpr op_info view(op k, axis_order order = axis_order::through_axis_change,
                        unsigned flags = 0) {
   return operation<role::x>(k, op_class::view, order, flags);
 }
-// Operands are broadcast along the axes that they have not.
+// Operands are broadcast along the axes that they lack.
 template <auto... Operands>
 constexpr op_info elementwise(op k, unsigned flags = 0,
                               element_types types = element_types::floats) {

@@ -5,7 +5,7 @@
 // outermost first, and what is added to the offset; v is passes/memory_layout.hpp's.
 // length_rule(r, g, n) says how the length of the axis that the operation makes follows from
 // others; see graph/lengths.hpp. receptive_field(f) is called where the operand has an axis of
-// positions that the result has not; f is passes/receptive_field.hpp's.
+// positions that the result lacks; f is passes/receptive_field.hpp's.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// The sum over the axes that the result has not, times node::scale, plus the addends, through
+// The sum over the axes that the result lacks, times node::scale, plus the addends, through
 // node::epilogue.
 template <>
 struct op_entry<op::dot> {

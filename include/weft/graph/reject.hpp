@@ -22,9 +22,9 @@ enum class rule {
   no_axes,      // it names none, or too few
   not_an_axis,  // a type that is none
   list,         // axes in lists, as many as it has to be
-  missing,      // an operand has not the axis
-  left,         // the left operand has not
-  right,        // the right operand has not
+  missing,      // an operand lacks the axis
+  left,         // the left operand lacks it
+  right,        // the right operand lacks it
   twice,        // an axis is named twice
   rank,         // more than 8 axes in all
   taken,        // a new axis is there already
@@ -44,7 +44,7 @@ enum class rule {
   bounded,     // a length known at run time only
   inner,       // of the inner axes of a split or a merge
   pairs,       // an odd extent
-  surplus,     // axes that the other operand has not
+  surplus,     // axes that the other operand lacks
   nested,      // indices along the axis that they index
   taps,
   steps,

@@ -34,7 +34,7 @@ struct random_state {
 };
 
 // With random_state, which elements a dropout drops: see philox.hpp. No default member
-// initializers, since zero-initialised tables of a type without them take less memory to compile.
+// initializers, since zero-initialized tables of a type without them take less memory to compile.
 struct dropout_params {
   std::uint32_t stream;     // distinguishes its mask from those of other dropouts
   std::uint32_t threshold;  // rate * 2^24; 0: nothing is dropped

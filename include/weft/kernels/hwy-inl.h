@@ -183,7 +183,7 @@ HWY_INLINE hn::Vec<D> saturated(D d, V v) {
 #endif
 }
 
-// Optimisation barrier that keeps v in a register: a compiler may else load it again for each use.
+// Optimization barrier that keeps v in a register: a compiler may else load it again for each use.
 template <class V>
 HWY_INLINE V opaque(V v) {
 #if !HWY_COMPILER_MSVC && HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3

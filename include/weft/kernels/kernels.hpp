@@ -32,7 +32,7 @@ namespace weft::kernels {
 //   log_softmax_adjoint  y, g, (indices): with indices, each row has one index and one element
 //                        of g, the gradient at that index; the other gradients are 0. An index
 //                        outside of the row is ignored
-// If the adjoint of a normalisation has an axis_extent, that is the number of blocks of
+// If the adjoint of a normalization has an axis_extent, that is the number of blocks of
 // rows_per_partial consecutive rows (graph/attributes.hpp). Each block then stores a row of
 // partial sums of g * normalize(x) over its rows, the first one axis_stride elements after the
 // result's first element; these are followed by a row of partial sums of g for each block. A

@@ -13,7 +13,7 @@
 
 namespace weft::detail {
 
-// Reduces the partial sums of a normalisation's adjoint.
+// Reduces the partial sums of a normalization's adjoint.
 constexpr void lower_norm_parameter_gradient(lowering& ctx, int id) {
   const node& n = ctx.g.nodes[id];
   const node& adjoint = ctx.g.nodes[n.operand[0]];

@@ -42,14 +42,14 @@ class rank_error : public error {
 };
 
 // The ranks that train together: weft::communicator(MPI_COMM_WORLD). Its copies share a duplicate
-// of the MPI communicator, so its messages never meet the caller's. MPI is to be initialised
+// of the MPI communicator, so its messages never meet the caller's. MPI is to be initialized
 // before, with MPI_Init_thread and at least MPI_THREAD_SERIALIZED if ranks have several threads,
-// and to be finalised after the last copy is gone; weft::mpi_main does both. What sends something,
+// and to be finalized after the last copy is gone; weft::mpi_main does both. What sends something,
 // the constructor included, is collective: all ranks call it, in the same order. It throws
 // weft::error where MPI reports a fault.
 class communicator {
  public:
-  // Throws weft::error where MPI is not initialised.
+  // Throws weft::error where MPI is not initialized.
   explicit communicator(MPI_Comm ranks);
 
   int rank() const noexcept { return rank_; }                 // of this process, from 0
@@ -113,8 +113,8 @@ class communicator {
   int rank_ = 0, size_ = 1;
 };
 
-// The body of a main function of ranks: initialises MPI, calls program(MPI_COMM_WORLD's
-// communicator), and finalises MPI. Returns what it returns, or 1 after an error that all ranks
+// The body of a main function of ranks: initializes MPI, calls program(MPI_COMM_WORLD's
+// communicator), and finalizes MPI. Returns what it returns, or 1 after an error that all ranks
 // threw, which rank 0 prints. Any other exception ends all ranks, after a line on stderr that names
 // the rank, and so does one that program catches after it has left a weft::distributed:
 //

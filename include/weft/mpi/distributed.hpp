@@ -130,7 +130,7 @@ class distributed {
   }
 
   // Sets the threads of this rank's later steps: see trainer::run_on. Each of them may call MPI,
-  // though no two at once. Throws weft::error where MPI was initialised for less.
+  // though no two at once. Throws weft::error where MPI was initialized for less.
   void run_on(const executor& threads) {
     if (threads.width() > 1) detail::check_thread_level();
     parts_.engine->run_on(threads);

@@ -82,7 +82,7 @@ WEFT_REJECT_IF(
     (detail::rule_of_attention_weights<Q, K, M, Axes...>()),
     attention_weights(const Q&, const K&, const M& = {}),
     (query, "nn::attention_weights: the query has no such axis to contract"),
-    (key, "nn::attention_weights: the key has not the axis to contract, or not that of the keys"),
+    (key, "nn::attention_weights: the key lacks the axis to contract, or not that of the keys"),
     (elements, "nn::attention_weights: query or key is not float; convert with weft::cast<float>"),
     WEFT_MASK_RULES("nn::attention_weights"))
 

@@ -190,7 +190,7 @@ constexpr auto position_ids(const cache_position<Pos, Offset, Count>& at) {
 }
 
 // The causal mask over a cache, bool [Cache, Pos, Batch...]: each query of the run sees its own
-// position and those before it in its sequence. Fused attention does not materialise it, and skips
+// position and those before it in its sequence. Fused attention does not materialize it, and skips
 // the keys that it hides. For a sliding window, combine it by && with, say, positions<Cache>() >
 // position_ids(at) - 128.
 template <class Cache, class Pos, class Offset, class Count>

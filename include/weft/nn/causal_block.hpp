@@ -18,7 +18,7 @@ namespace weft::nn {
 
 // Options of nn::causal_block.
 struct causal_options {
-  double epsilon = 1e-5;         // of the normalisations
+  double epsilon = 1e-5;         // of the normalizations
   bool qkv_bias = false;         // of the projections to queries, keys and values, as in Qwen 2
   bool output_bias = false;      // of the projection of the attention's output, as in gpt-oss
   bool norm_heads = false;       // RMS norms of each query and key over HeadDim, as in Qwen 3

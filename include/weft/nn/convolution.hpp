@@ -53,7 +53,7 @@ constexpr rule rule_of_convolution() {
 // merge Groups and Out afterwards. A depthwise convolution is dot<Tap>(windows<Pos, OutPos, Tap,
 // W>(x), weight [Channel, Tap]).
 //
-// Parameters: weight [Groups..., Out, In, Tap] and bias [Groups..., Out], laid out and initialised
+// Parameters: weight [Groups..., Out, In, Tap] and bias [Groups..., Out], laid out and initialized
 // as torch.nn.Conv1d's: uniform in ±1 / sqrt(In × Tap). Misuse does not compile: see the
 // WEFT_REJECT overloads.
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},

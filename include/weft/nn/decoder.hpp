@@ -107,7 +107,7 @@ requires(Fault::broken != rule::none)
                       (scope, const X&, const Y&, const M& = {}, const N& = {}, const O& = {},
                        const P& = {}))
 
-// A stack of `layers` blocks, at least one, and with .final_norm a normalisation: the output, and
+// A stack of `layers` blocks, at least one, and with .final_norm a normalization: the output, and
 // the weights of the last block. Parameters under "layers.0", "layers.1", ... and "norm", as
 // torch.nn.TransformerDecoder.
 template <class A, expression Y, detail::mask_like M = mask_list<>,

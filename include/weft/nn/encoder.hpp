@@ -19,7 +19,7 @@ constexpr auto norm(scope s, const X& x, const transformer_options& options) {
              : layer_norm<Embed>(s, x, {.epsilon = options.epsilon});
 }
 
-// The residual connection and normalisation of a part of a block: x + part(norm(x)) with
+// The residual connection and normalization of a part of a block: x + part(norm(x)) with
 // .norm_first, else norm(x + part(x)).
 template <class Embed>
 struct residual {
@@ -96,7 +96,7 @@ requires(Fault::broken != rule::none)
     WEFT_REJECT_LAYER(encoder_block, "encoder_block<axes>(s, x, mask, options, encoding)",
                       (scope, const X&, const M& = {}, const O& = {}, const P& = {}))
 
-// A stack of `layers` blocks, at least one, and with .final_norm a normalisation: the output, and
+// A stack of `layers` blocks, at least one, and with .final_norm a normalization: the output, and
 // the weights of the last block. Parameters under "layers.0", "layers.1", ... and "norm", as
 // torch.nn.TransformerEncoder.
 template <class A, expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>

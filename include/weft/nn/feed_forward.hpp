@@ -39,7 +39,7 @@ constexpr bool is_gated(activation a) {
 // The position-wise network, x float [..., Embed] to the same axes: linear2(f(linear1(x))) with f
 // ReLU (Vaswani et al. 2017, equation 2), squared ReLU or GELU, or linear2(f(gate(x)) · linear1(x))
 // with f swish for SwiGLU and GELU for GeGLU (Shazeer 2020, equation 6). In training,
-// options.dropout is the rate at which hidden units are dropped. Parameters, initialised as
+// options.dropout is the rate at which hidden units are dropped. Parameters, initialized as
 // nn::linear's: linear1.weight [Hidden, Embed] and linear2.weight [Embed, Hidden], as
 // torch.nn.TransformerEncoderLayer, for SwiGLU and GeGLU gate.weight [Hidden, Embed], and, with
 // options.bias, linear1.bias [Hidden], linear2.bias [Embed] and gate.bias [Hidden]. Misuse does not

@@ -83,7 +83,7 @@ requires(!std::same_as<Third, linear_options> || sizeof...(More) > 0)
     WEFT_REJECT((rule::count), linear(scope, const X&, const Third&, const More&...),
                 (count,
                  "nn::linear: it takes a scope, an operand and options, as in linear<Embed, "
-                 "Hidden>(s, x, {.bias = false}); a parameter that is initialised otherwise is "
+                 "Hidden>(s, x, {.bias = false}); a parameter that is initialized otherwise is "
                  "s.param<...>(init::...) and weft::dot"))
 
 WEFT_REJECT_OTHER_CALLS(linear, "linear<Embed, Hidden>(s, x)")

@@ -1,4 +1,4 @@
-// Normalisations with parameters: x float [..., Embed, ...] to the same axes.
+// Normalizations with parameters: x float [..., Embed, ...] to the same axes.
 #pragma once
 
 #include "weft/graph/scope.hpp"

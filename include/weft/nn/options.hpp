@@ -19,7 +19,7 @@ struct transformer_options {
   bool norm_first = false;
   nn::activation activation = nn::activation::gelu;            // of the feed-forward networks
   nn::normalization normalization = nn::normalization::layer;  // of all blocks
-  double epsilon = 1e-5;   // of the normalisations: added to the variance, or mean square
+  double epsilon = 1e-5;   // of the normalizations: added to the variance, or mean square
   bool final_norm = true;  // after the last layer of an encoder or a decoder
   bool bias = true;        // of all projections: attention's and the feed-forward network's
   // In training, the rate of dropout on attention weights, hidden units and each residual branch.

@@ -27,7 +27,7 @@ constexpr auto split_qkv(const W& w) {
              slice<All, Heads, 2 * Heads::extent>(w)};
 }
 
-// The input projections of a layer with the axes A, laid out, named and initialised as
+// The input projections of a layer with the axes A, laid out, named and initialized as
 // torch.nn.MultiheadAttention's: weights Xavier uniform, biases zero.
 template <class A>
 struct projections {

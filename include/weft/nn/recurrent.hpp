@@ -1,4 +1,4 @@
-// Recurrent layers and their cells. Parameters have PyTorch's names, shapes and initialisation: all
+// Recurrent layers and their cells. Parameters have PyTorch's names, shapes and initialization: all
 // uniform in ±1 / sqrt(Hidden).
 #pragma once
 

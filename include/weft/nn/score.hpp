@@ -59,7 +59,7 @@ WEFT_REJECT_IF((class HeadDim, expression Q, expression K),
                WEFT_SCORE_RULES("nn::dot_product_score"))
 
 // Additive: vᵀ tanh(W_q q + W_k k) (Bahdanau et al. 2015, section A.1.2), for queries and keys of
-// different sizes. Parameters, initialised as nn::linear's: W_q.weight [Hidden, QueryDim],
+// different sizes. Parameters, initialized as nn::linear's: W_q.weight [Hidden, QueryDim],
 // W_k.weight [Hidden, KeyDim], w_v.weight [Hidden]. It has an intermediate [..., Pos, Hidden,
 // KeyPos]; if the query has no axis beyond the key's, as in a decoder's step without Pos, that is
 // [..., KeyPos, Hidden], in the memory order of the keys.

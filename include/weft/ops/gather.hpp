@@ -147,7 +147,7 @@ WEFT_REJECT_IF((class From, class To, expression X, expression I),
                 "weft::alias"),
                (taken, "segment_sum: the operand has the sums' axis already"),
                (indices, "segment_sum: the indices are not int32"),
-               (surplus, "segment_sum: the indices have an axis that the operand has not"))
+               (surplus, "segment_sum: the indices have an axis that the operand lacks"))
 
 // -log softmax<Classes>(logits) at the target, torch.nn.functional.cross_entropy with reduction
 // 'none': logits float [..., Classes] and targets int32 [...] without Classes to float with the

@@ -1,4 +1,4 @@
-// Normalisations over the axes K jointly, which stay: x float [..., K..., ...] to float of the same
+// Normalizations over the axes K jointly, which stay: x float [..., K..., ...] to float of the same
 // axes. No axes, an axis that x does not have or that is named twice, and other dtypes do not
 // compile.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace weft {
 
-// Options of normalisations.
+// Options of normalizations.
 struct norm_options {
   double epsilon = 1e-5;  // added to the variance, or to the mean square
 };
@@ -90,7 +90,7 @@ WEFT_REJECT_IF((class... K, expression X, expression G, expression B),
                 "layer_norm: name the axes it runs along, as in layer_norm<Embed>(x, gain, bias)"),
                WEFT_ALONG_RULES("layer_norm"),
                (gain, "layer_norm: gain or bias is not float; convert with weft::cast<float>"),
-               (surplus, "layer_norm: gain or bias has an axis that the operand has not"))
+               (surplus, "layer_norm: gain or bias has an axis that the operand lacks"))
 
 // x / sqrt(mean of x² + epsilon) over K (Zhang and Sennrich 2019, equation 4, without gain).
 template <class... K, expression X>
@@ -113,7 +113,7 @@ WEFT_REJECT_IF((class... K, expression X, expression G), (detail::rule_of_scaled
                (no_axes, "rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)"),
                WEFT_ALONG_RULES("rms_norm"),
                (gain, "rms_norm: the weight is not float; convert with weft::cast<float>"),
-               (surplus, "rms_norm: the weight has an axis that the operand has not"))
+               (surplus, "rms_norm: the weight has an axis that the operand lacks"))
 
 // The sum of the elements up to and including each one along A, which stays (torch.cumsum): x float
 // [..., A, ...] to float of the same axes. NaN and infinity reach all that follows. Long rows are

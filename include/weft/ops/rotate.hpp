@@ -50,7 +50,7 @@ WEFT_REJECT_IF((class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::h
                (detail::rule_of_rotate<X, C, S, Numbers, Pairs>()),
                rotate(const X&, const C&, const S&), (left, "rotate: the operand has no such axis"),
                WEFT_NOT_FLOAT("rotate"),
-               (right, "rotate: the cosines or the sines have not the axis of the pairs"),
+               (right, "rotate: the cosines or the sines lack the axis of the pairs"),
                (bounded, "rotate: the number of pairs is known while compiling"),
                (extent, "rotate: there are more pairs than half of the axis"),
                (taken,

@@ -290,7 +290,7 @@ constexpr auto make_scan(const std::tuple<Xs...>& initial, const std::tuple<Ys..
   graph& g = std::apply(in_graph_of, std::tuple_cat(initial, operands));
   if (g.open_region != 0) g.refuse(model_fault::nested_scan, info_of<A>.name);
   const std::int16_t region = g.add_region({&info_of<A>, &steps_of<A>, D == direction::backwards});
-  // Braced initialisers, unlike a call's arguments, are evaluated from left to right.
+  // Braced initializers, unlike a call's arguments, are evaluated from left to right.
   const auto carries = std::apply(
       [&](const Xs&... xs) { return std::tuple{carry_from(g, region, xs)...}; }, initial);
   const auto elements = std::apply(

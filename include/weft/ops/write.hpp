@@ -55,11 +55,11 @@ WEFT_REJECT_IF((class A, class P, expression X, expression R, expression... I),
                (rows, "write: the rows have no such axis, or the buffer has it already"),
                (elements,
                 "write: the rows' elements are not those of the buffer; convert with weft::cast"),
-               (surplus, "write: the rows have an axis that the buffer has not"),
+               (surplus, "write: the rows have an axis that the buffer lacks"),
                (count, "write: name a buffer, rows, their place and, if any, their count"),
                (positions, "write: the places and counts are not int32"),
                (position_axes,
-                "write: the places or counts have an axis that the buffer has not, or the one "
+                "write: the places or counts have an axis that the buffer lacks, or the one "
                 "that rows are put along"))
 
 }  // namespace weft

@@ -142,7 +142,7 @@ class axis_order_canonicalizer {
 
 }  // namespace detail
 
-// Canonicalises axis order: a result takes the order of its data operand, so that dot<Embed>(w, x)
+// Canonicalizes axis order: a result takes the order of its data operand, so that dot<Embed>(w, x)
 // lowers as dot<Embed>(x, w) and table + x as x + table, and rows of x stay contiguous however the
 // formula was written. A result is ordered like an operand that has all of its axes; a
 // contraction's has the axes of lhs, whichever operand that is, then those of rhs. Outputs keep

@@ -162,7 +162,7 @@ class fuser {
         return;
   }
 
-  // Fuses residual sums into normalisations with gain and bias; false where there is none.
+  // Fuses residual sums into normalizations with gain and bias; false where there is none.
   static constexpr bool fold_residual_sums(graph& h) {
     int uses[max_nodes]{};
     for (int i = 0; i < h.count; ++i)

@@ -1,7 +1,7 @@
 // Prologue and epilogue fusion of rowwise operations and sums. Each function may turn node n, whose
 // operands are nodes of h already, into the fused node; those that return bool say whether it did.
 //
-// The gradients for a normalisation's gain and bias are fused into the pass over its rows that
+// The gradients for a normalization's gain and bias are fused into the pass over its rows that
 // computes the gradient for its operand: see graph/attributes.hpp.
 #pragma once
 
@@ -149,7 +149,7 @@ class norm_parameter_gradient_fuser {
     return sum.axes == row_axes_in_order(adjoint) && same_schedule(sum, adjoint);
   }
 
-  // Whether node i is a normalisation's adjoint whose gain's gradient is computed too.
+  // Whether node i is a normalization's adjoint whose gain's gradient is computed too.
   constexpr bool wants_parameter_gradients(int i) const {
     const node& n = h_.nodes[i];
     if (!is_adjoint_of_normalization(n.kind) || n.operands < 3 || n.region != 0) return false;

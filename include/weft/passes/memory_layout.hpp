@@ -43,7 +43,7 @@ constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int6
   });
   return offset;
 }
-// The byte offset of the partial row sums in the buffer of a normalisation's adjoint: for the
+// The byte offset of the partial row sums in the buffer of a normalization's adjoint: for the
 // gain's gradient (which = 0), then for the bias's (1).
 constexpr std::size_t partial_sums_offset(const node& adjoint, std::int64_t which) {
   const std::size_t sums = partial_count(adjoint) * row_axes(adjoint).extent();

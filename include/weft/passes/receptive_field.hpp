@@ -79,13 +79,13 @@ struct receptive_field {
 class receptive_field_finder;
 
 // What an entry's function receptive_field sees: its node, whose operand has an axis of positions
-// that the result has not, and the operands' receptive field.
+// that the result lacks, and the operands' receptive field.
 struct axis_position_change {
   receptive_field_finder& finder;
   const node& n;
   receptive_field operands;
 
-  // The axis of the result that the operand has not.
+  // The axis of the result that the operand lacks.
   constexpr const axis_info* new_axis() const;
   // From here on, `axis` is one of positions.
   constexpr void follow(const axis_info* axis);

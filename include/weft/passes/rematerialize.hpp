@@ -1,4 +1,4 @@
-// Forward values of a scan inside its adjoint, which steps in the other direction: rematerialised,
+// Forward values of a scan inside its adjoint, which steps in the other direction: rematerialized,
 // or collected by the forward scan.
 #pragma once
 
@@ -20,7 +20,7 @@ class forward_replay {
   constexpr bool open() const { return region_ != 0; }
 
   // Forward value id in the adjoint's step. Views, cheap operations and attention are
-  // rematerialised; the others are collected by the forward scan.
+  // rematerialized; the others are collected by the forward scan.
   constexpr int value(int id) {
     node n = g_.nodes[id];
     if (n.region == 0) return id;

@@ -117,7 +117,7 @@ class verifier {
     const auto is_number = [](dtype e) { return e == dtype::float32 || e == dtype::int32; };
     for (int j = 0; j < n.operands; ++j) {
       const bool ids = g_.nodes[n.operand[j]].kind == op::element_ids;
-      if (!ids && !is_subset(axes(n, j), n.axes)) return "an operand with axes that it has not";
+      if (!ids && !is_subset(axes(n, j), n.axes)) return "an operand with axes that it lacks";
       same = same && type(n, j) == type(n, 0);
     }
     bool good = true;
@@ -143,10 +143,10 @@ class verifier {
       case element_types::mixed:
         break;
     }
-    return good ? std::string_view() : "element types that the operation has not";
+    return good ? std::string_view() : "element types that the operation lacks";
   }
   constexpr std::string_view fault_of_reduction(const node& n) const {
-    if (!is_subset(n.axes, axes(n, 0))) return "an axis that its operand has not";
+    if (!is_subset(n.axes, axes(n, 0))) return "an axis that its operand lacks";
     for (int a = 0; a < axes(n, 0).count; ++a)
       if (n.axes.contains(axes(n, 0).at[a]) == n.named.contains(axes(n, 0).at[a]))
         return "axes that do not follow from those that it names";
@@ -157,7 +157,7 @@ class verifier {
       if (!axes(n, 0).contains(n.axes.at[a]) && !axes(n, 1).contains(n.axes.at[a]))
         return "an axis that no factor has";
     for (int j = 2; j < n.operands; ++j)
-      if (!is_subset(axes(n, j), n.axes)) return "an addend with axes that it has not";
+      if (!is_subset(axes(n, j), n.axes)) return "an addend with axes that it lacks";
     return {};
   }
 
@@ -170,10 +170,10 @@ class verifier {
       axis_list may = s.loops & over::batch ? all.batch : axis_list{};
       for (unsigned loop = over::query; loop <= over::distance; loop *= 2)
         if (const axis_info* const axis = axis_of(all, s.loops & loop)) may.push(axis);
-      if (!is_subset(x.axes, may)) fault = "an operand with axes that its role has not";
+      if (!is_subset(x.axes, may)) fault = "an operand with axes that its role lacks";
       const bool narrow = s.narrow && x.type == dtype::bfloat16;
       if (s.by == access::reads && x.type != s.type && !narrow)
-        fault = "an operand with elements that its role has not";
+        fault = "an operand with elements that its role lacks";
     });
     return fault;
   }

@@ -83,7 +83,7 @@ struct parameter_options {
 // The parameters that a program's tables describe. Copies share the memory.
 class parameter_block {
  public:
-  // Allocates one block, in which each parameter is aligned to 64 bytes, and initialises it from
+  // Allocates one block, in which each parameter is aligned to 64 bytes, and initializes it from
   // the seed.
   parameter_block(const program& tables, parameter_options options);
   // With the values of a source, in the memory that it gives them. Throws what the source throws.

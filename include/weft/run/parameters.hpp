@@ -111,7 +111,7 @@ class parameters : public parameter_block {
   }
 
  public:
-  // Allocates a block and initialises it from the seed.
+  // Allocates a block and initializes it from the seed.
   explicit parameters(parameter_options options = {}) : parameter_block(code::program, options) {}
   // Uses the caller's memory, of `bytes` bytes, with its present values: see parameter_block.
   explicit parameters(std::span<std::byte> bytes) : parameter_block(code::program, bytes) {}

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// Minimises a scalar float32 result of a model, "loss" by default, which depends on no state:
+// Minimizes a scalar float32 result of a model, "loss" by default, which depends on no state:
 //
 //   weft::trainer<char_lm> trainer(weft::adamw{.learning_rate = 1e-3}, {.clip_norm = 1});
 //   float loss = trainer.step(weft::arg<"tokens">(x), weft::arg<"targets">(y));

@@ -24,7 +24,7 @@ namespace position {
 // q_i · e[p_ij] added to the scores, p_ij the sum over the keys from j to i of sigmoid(score), at
 // most Count - 1, e interpolated between its neighbours (Golovneva et al. 2024, equations 3 to 5,
 // and the code of appendix A). For causal attention: keys after the query count nothing. The scores
-// are materialised. Parameter: embedding [HeadDim, Count], for all heads, initially zeros.
+// are materialized. Parameter: embedding [HeadDim, Count], for all heads, initially zeros.
 template <std::size_t Count = 64>
 struct cope : encoding {
   // The biases: see encoding::scores.
@@ -32,7 +32,7 @@ struct cope : encoding {
   constexpr auto scores(scope s, const auto& query, const Where& where) const {
     using KeyPos = typename Where::key_positions;
     static_assert(!std::same_as<typename Where::keys_of, no_term>,
-                  "nn::position::cope: it needs the keys of the run, which a cache has not");
+                  "nn::position::cope: it needs the keys of the run, which a cache lacks");
     if constexpr (std::same_as<typename Where::keys_of, no_term>) {
       return no_term{};
     } else {

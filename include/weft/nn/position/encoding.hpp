@@ -211,7 +211,7 @@ WEFT_REJECT_IF(
     (number,
      "nn::add_positions: the positions are a tensor of int32, such as weft::positions<Pos>(), or "
      "nn::position_ids(at) of a decode state; a rate is {.dropout = 0.1}"),
-    (missing, "nn::add_positions: the operand has not both Pos and Embed"),
+    (missing, "nn::add_positions: the operand lacks Pos or Embed"),
     WEFT_NOT_FLOAT("nn::add_positions"),
     (positions,
      "nn::add_positions: the positions are not int32 over Pos and other axes of the operand"))
@@ -225,7 +225,7 @@ constexpr auto add_positions(scope s, const X& x, const P& position_encoding,
 WEFT_REJECT_IF((class Pos, class Embed, expression X, encoding_like P),
                (detail::rule_of_add_positions<Pos, Embed, X>()),
                add_positions(scope, const X&, const P&, position_options = {}),
-               (missing, "nn::add_positions: the operand has not both Pos and Embed"),
+               (missing, "nn::add_positions: the operand lacks Pos or Embed"),
                WEFT_NOT_FLOAT("nn::add_positions"))
 
 template <class Pos, class Embed, expression X, class P, class... More>
@@ -254,7 +254,7 @@ constexpr auto distance_index(const Where& where) {
 // The entry of a table over distances for each query and key: table [..., Distance], with or
 // without Pos, to [..., Pos, ..., KeyPos]. The middle entry is for a key at the query's own
 // position, the entry before it for the key one position earlier; distances beyond the table are
-// clamped to its ends. Added to the scores of fused attention, the result is never materialised.
+// clamped to its ends. Added to the scores of fused attention, the result is never materialized.
 template <class Distance, expression X>
 constexpr auto relative(const X& table, const auto& where) {
   return weft::detail::gather_with<0, Distance>(table, detail::distance_index<Distance>(where));

@@ -20,7 +20,7 @@ struct forgetting : encoding {
   constexpr auto scores(scope s, const auto& /*query*/, const Where& where) const {
     using KeyPos = typename Where::key_positions;
     static_assert(!std::same_as<typename Where::keys_of, no_term>,
-                  "nn::position::forgetting: it needs the keys of the run, which a cache has not");
+                  "nn::position::forgetting: it needs the keys of the run, which a cache lacks");
     if constexpr (std::same_as<typename Where::keys_of, no_term>) {
       return no_term{};
     } else {

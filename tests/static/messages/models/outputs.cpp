@@ -22,7 +22,7 @@ struct attention {
   constexpr auto operator()(weft::scope s) const {
     using namespace weft::nn;
     auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
-    // error: nn::self_attention: an operand has not the axis of its role; see fault<>
+    // error: nn::self_attention: an operand lacks the axis of its role; see fault<>
     // note: shape<Batch, Pos>
     auto y = exp(self_attention<axes>(s, tokens).output);
     return y;

@@ -34,10 +34,10 @@ void wrong(weft::scope s) {
   // errors: nn::kv_cache: keys and values have all axes of the batch
   kv_cache<Cache>(s, at, floats<Pos, HeadDim>{}, query);
   kv_cache<Cache>(s, at, floats<Pos, HeadDim>{}, floats<Pos, HeadDim>{});
-  // error: nn::causal_block: an operand has not the axis of its role; see fault<>
+  // error: nn::causal_block: an operand lacks the axis of its role; see fault<>
   // note: roles::embed
   causal_block<cached_axes>(s, floats<Batch, Pos>{}, at);
-  // error: nn::causal_block: an operand has not the axis of its role; see fault<>
+  // error: nn::causal_block: an operand lacks the axis of its role; see fault<>
   // note: roles::positions
   causal_block<cached_axes>(s, floats<Batch, Embed>{}, at);
   // error: nn::causal_block: an operand has the axis of a role already; see fault<>
@@ -45,10 +45,10 @@ void wrong(weft::scope s) {
   causal_block<cached_axes>(s, floats<Batch, Pos, Cache, Embed>{}, at);
   // error: nn::causal_block: an operand is not float; convert with weft::cast<float>
   causal_block<cached_axes>(s, integers<Batch, Pos, Embed>{}, at);
-  // error: nn::causal_attention: an operand has not the axis of its role; see fault<>
+  // error: nn::causal_attention: an operand lacks the axis of its role; see fault<>
   // note: roles::embed
   causal_attention<cached_axes>(s, floats<Batch, Pos>{}, at);
-  // error: nn::causal_attention: an operand has not the axis of its role; see fault<>
+  // error: nn::causal_attention: an operand lacks the axis of its role; see fault<>
   // note: roles::positions
   causal_attention<cached_axes>(s, floats<Batch, Embed>{}, at);
   // error: nn::causal_attention: an operand has the axis of a role already; see fault<>
@@ -56,10 +56,10 @@ void wrong(weft::scope s) {
   causal_attention<cached_axes>(s, floats<Batch, Pos, Cache, Embed>{}, at);
   // error: nn::causal_attention: an operand is not float; convert with weft::cast<float>
   causal_attention<cached_axes>(s, integers<Batch, Pos, Embed>{}, at);
-  // error: nn::causal_layer: an operand has not the axis of its role; see fault<>
+  // error: nn::causal_layer: an operand lacks the axis of its role; see fault<>
   // note: roles::embed
   causal_layer<cached_axes>(s, floats<Batch, Pos>{}, at);
-  // error: nn::causal_layer: an operand has not the axis of its role; see fault<>
+  // error: nn::causal_layer: an operand lacks the axis of its role; see fault<>
   // note: roles::positions
   causal_layer<cached_axes>(s, floats<Batch, Embed>{}, at);
   // error: nn::causal_layer: an operand has the axis of a role already; see fault<>

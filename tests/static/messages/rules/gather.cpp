@@ -30,7 +30,7 @@ void wrong() {
   weft::segment_sum<Pos, Embed>(x, tokens);
   // error: segment_sum: the indices are not int32
   weft::segment_sum<Pos, Vocab>(x, x);
-  // error: segment_sum: the indices have an axis that the operand has not
+  // error: segment_sum: the indices have an axis that the operand lacks
   weft::segment_sum<Pos, Vocab>(x, integers<Pos, KeyPos>{});
   // error: top_k: the elements are not float; convert with weft::cast<float>
   weft::top_k<Pos, Heads>(tokens);

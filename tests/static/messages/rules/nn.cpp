@@ -52,7 +52,7 @@ void wrong(weft::scope s) {
   // error: nn::linear: the operands have more than 8 axes between them
   linear<Level<0>, shape<Batch, Pos, Embed, Heads>>(s, five<float>);
   // errors: nn::linear: it takes a scope, an operand and options, as in linear<Embed, Hidden>(s, x,
-  // {.bias = false}); a parameter that is initialised otherwise is s.param<...>(init::...) and
+  // {.bias = false}); a parameter that is initialized otherwise is s.param<...>(init::...) and
   // weft::dot
   linear<Embed, Hidden>(s, x, false);
   linear<Embed, Hidden>(s, x, gain, weft::init::zeros());
@@ -127,7 +127,7 @@ void wrong(weft::scope s) {
   masked_softmax<KeyPos>(x);
   // error: nn::masked_softmax: the scores are not float; convert with weft::cast<float>
   masked_softmax<Pos>(tokens);
-  // errors: nn::masked_softmax: a mask has an axis that its scores have not
+  // errors: nn::masked_softmax: a mask has an axis that its scores lack
   // note: only_the_mask_has<
   masked_softmax<Pos>(x, words::causal);
   masked_softmax<KeyPos>(scores, x);
@@ -174,7 +174,7 @@ void wrong(weft::scope s) {
   attention<KeyPos>(scores, query);
   // error: nn::attention: scores or values are not float; convert with weft::cast<float>
   attention<Pos>(tokens, x);
-  // error: nn::attention: a mask has an axis that its scores have not
+  // error: nn::attention: a mask has an axis that its scores lack
   // note: only_the_mask_has<
   attention<KeyPos>(scores, key, words::masks<KeyPos, Embed>{});
   // error: nn::attention: a mask has its keys along another axis; name that of the queries
@@ -187,19 +187,19 @@ void wrong(weft::scope s) {
   softmax_with_sink<Embed>(scores, gain);
   // error: nn::softmax_with_sink: scores or sink are not float; convert with weft::cast<float>
   softmax_with_sink<KeyPos>(scores, tokens);
-  // error: nn::softmax_with_sink: the sink has the keys' axis, or one that the scores have not
+  // error: nn::softmax_with_sink: the sink has the keys' axis, or one that the scores lack
   softmax_with_sink<KeyPos>(scores, x);
   // errors: nn::attention_weights: the query has no such axis to contract
   attention_weights<Embed, KeyPos>(query, key);
   attention_weights<Embed, KeyPos>(query, key, words::causal);
-  // errors: nn::attention_weights: the key has not the axis to contract, or not that of the keys
+  // errors: nn::attention_weights: the key lacks the axis to contract, or not that of the keys
   attention_weights<HeadDim, KeyPos>(query, query, words::causal);
   attention_weights<HeadDim, KeyPos>(query, query);
   attention_weights<HeadDim, Embed>(query, key, words::causal);
   attention_weights<Pos, KeyPos>(tokens, tokens);
   // error: nn::attention_weights: query or key is not float; convert with weft::cast<float>
   attention_weights<Pos, Batch>(x, tokens);
-  // error: nn::attention_weights: a mask has an axis that its scores have not
+  // error: nn::attention_weights: a mask has an axis that its scores lack
   // note: only_the_mask_has<
   attention_weights<HeadDim, KeyPos>(query, key, five<bool>);
   // error: nn::attention_weights: a mask has its keys along another axis; name that of the
@@ -209,17 +209,17 @@ void wrong(weft::scope s) {
   // lengths are std::int32_t, without it
   attention_weights<HeadDim, KeyPos>(query, key, floats<Batch, Pos>{});
   attention_weights<HeadDim, KeyPos>(query, key, floats<Heads>{});
-  // error: nn::multi_head_attention: an operand has not the axis of its role; see fault<>
+  // error: nn::multi_head_attention: an operand lacks the axis of its role; see fault<>
   // note: roles::embed
   multi_head_attention<wide>(s, x, keys, keys);
-  // errors: nn::multi_head_attention: an operand has not the axis of its role; see fault<>
+  // errors: nn::multi_head_attention: an operand lacks the axis of its role; see fault<>
   // note: roles::keys
   multi_head_attention<axes>(s, x, keys, x);
   multi_head_attention<axes>(s, x, x, x);
-  // error: nn::multi_head_attention: an operand has not the axis of its role; see fault<>
+  // error: nn::multi_head_attention: an operand lacks the axis of its role; see fault<>
   // note: roles::key_width
   multi_head_attention<wide_keys>(s, x, keys, keys);
-  // error: nn::multi_head_attention: an operand has not the axis of its role; see fault<>
+  // error: nn::multi_head_attention: an operand lacks the axis of its role; see fault<>
   // note: roles::value_width
   multi_head_attention<wide_values>(s, x, keys, keys);
   // error: nn::multi_head_attention: an operand has the axis of a role already; see fault<>
@@ -227,7 +227,7 @@ void wrong(weft::scope s) {
   multi_head_attention<axes>(s, keys, keys, keys);
   // error: nn::multi_head_attention: an operand is not float; convert with weft::cast<float>
   multi_head_attention<axes>(s, integers<Pos, Embed>{}, keys, keys);
-  // error: nn::multi_head_attention: a mask has an axis that its scores have not
+  // error: nn::multi_head_attention: a mask has an axis that its scores lack
   // note: only_the_mask_has<
   multi_head_attention<axes>(s, x, keys, keys, words::masks<HeadDim, KeyPos>{});
   // error: nn::multi_head_attention: a mask has its keys along another axis; name that of the
@@ -237,10 +237,10 @@ void wrong(weft::scope s) {
   // lengths are std::int32_t, without it
   multi_head_attention<axes>(s, x, keys, keys, integers<Batch, KeyPos>{});
   multi_head_attention<axes>(s, x, keys, keys, floats<Batch>{});
-  // error: nn::self_attention: an operand has not the axis of its role; see fault<>
+  // error: nn::self_attention: an operand lacks the axis of its role; see fault<>
   // note: roles::embed
   self_attention<wide>(s, x);
-  // errors: nn::self_attention: an operand has not the axis of its role; see fault<>
+  // errors: nn::self_attention: an operand lacks the axis of its role; see fault<>
   // note: roles::
   self_attention<axes>(s, tokens, words::causal);
   self_attention<axes>(s, keys, {}, {.bias = false});
@@ -255,7 +255,7 @@ void wrong(weft::scope s) {
   self_attention<axes>(s, integers<Pos, Embed>{}, words::causal);
   // error: nn::self_attention: the operands have more than 8 axes between them
   self_attention<axes>(s, floats<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Pos, Embed>{});
-  // error: nn::self_attention: a mask has an axis that its scores have not
+  // error: nn::self_attention: a mask has an axis that its scores lack
   // note: only_the_mask_has<
   self_attention<axes>(s, x, x);
   // error: nn::self_attention: a mask has its keys along another axis; name that of the queries

@@ -38,7 +38,7 @@ void wrong() {
   // errors: layer_norm: the operand has no such axis
   weft::layer_norm<Heads>(x, gain, gain);
   weft::layer_norm<Heads>(x, w, gain);
-  // errors: layer_norm: gain or bias has an axis that the operand has not
+  // errors: layer_norm: gain or bias has an axis that the operand lacks
   weft::layer_norm<Embed>(x, w, gain);
   weft::layer_norm<Embed>(x, gain, w);
   // errors: softmax: an axis is named twice
@@ -71,6 +71,6 @@ void wrong() {
   weft::rms_norm<Pos>(tokens, gain);
   // error: rms_norm: the weight is not float; convert with weft::cast<float>
   weft::rms_norm<Embed>(x, integers<Embed>{});
-  // errors: rms_norm: the weight has an axis that the operand has not
+  // errors: rms_norm: the weight has an axis that the operand lacks
   weft::rms_norm<Embed>(x, w);
 }

@@ -25,7 +25,7 @@ constexpr floats<Batch, Level<0>, MemoryPos, Embed> wide_memory{};
 constexpr floats<Level<0>, SourcePos, Embed> wide_source{};
 
 void wrong(weft::scope s) {
-  // errors: nn::add_positions: the operand has not both Pos and Embed
+  // errors: nn::add_positions: the operand lacks Pos or Embed
   add_positions<KeyPos, Embed>(s, x, position::sinusoidal());
   add_positions<Pos, HeadDim>(s, x, position::sinusoidal(), tokens);
   // errors: nn::add_positions: the elements are not float; convert with weft::cast<float>
@@ -62,13 +62,13 @@ void wrong(weft::scope s) {
   // causal_block<axes>(s, x, at, options, encoding)
   causal_block<axes>(s, x, at, position::rotary());
   causal_block<axes>(s, x, at, {}, 3);
-  // error: nn::decoder_block: the memory has an axis that the operand has not; see surplus<>
+  // error: nn::decoder_block: the memory has an axis that the operand lacks; see surplus<>
   // note: surplus<Level
   decoder_block<decoder_axes>(s, x, wide_memory);
-  // error: nn::decoder: the memory has an axis that the operand has not; see surplus<>
+  // error: nn::decoder: the memory has an axis that the operand lacks; see surplus<>
   // note: surplus<Level
   decoder<decoder_axes>(s, x, wide_memory, 2);
-  // error: nn::transformer: the memory has an axis that the operand has not; see surplus<>
+  // error: nn::transformer: the memory has an axis that the operand lacks; see surplus<>
   // note: surplus<Level
   transformer<source_axes, axes>(s, wide_source, x, 2, 2);
   // error: nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis of all

@@ -15,7 +15,7 @@ void wrong() {
   // errors: rotate: the elements are not float; convert with weft::cast<float>
   weft::rotate<HeadDim, Half>(query, angle, masks<Half>{});
   weft::rotate<HeadDim, Half>(integers<HeadDim>{}, angle, angle);
-  // error: rotate: the cosines or the sines have not the axis of the pairs
+  // error: rotate: the cosines or the sines lack the axis of the pairs
   weft::rotate<HeadDim, Half>(query, angle, floats<Pos>{});
   // error: rotate: the number of pairs is known while compiling
   weft::rotate<HeadDim, Pos>(query, angle, angle);

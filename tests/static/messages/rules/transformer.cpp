@@ -54,7 +54,7 @@ void wrong(weft::scope s) {
   self_attention<odd>(s, x, {}, {}, position::xpos());
   self_attention<odd>(s, x, {}, {}, shared(s, position::long_rotary()));
   self_attention<odd_keys>(s, x, {}, {}, position::learned_rotary());
-  // error: nn::encoder_block: an operand has not the axis of its role; see fault<>
+  // error: nn::encoder_block: an operand lacks the axis of its role; see fault<>
   // note: roles::embed
   encoder_block<axes>(s, tokens);
   // error: nn::encoder_block: keys is no alias of positions; see fault<>
@@ -66,7 +66,7 @@ void wrong(weft::scope s) {
   encoder_block<axes>(s, seven);
   // error: nn::encoder_block: an operand is not float; convert with weft::cast<float>
   encoder_block<axes>(s, integers<Pos, Embed>{});
-  // error: nn::encoder_block: a mask has an axis that its scores have not
+  // error: nn::encoder_block: a mask has an axis that its scores lack
   // note: only_the_mask_has<
   encoder_block<axes>(s, x, foreign);
   // error: nn::encoder_block: a mask has its keys along another axis; name that of the queries
@@ -78,7 +78,7 @@ void wrong(weft::scope s) {
   // error: nn::encoder_block: the encoding turns pairs of a head's elements; give head_dim an even
   // extent
   encoder_block<odd>(s, x, {}, {}, position::rotary());
-  // errors: nn::encoder: an operand has not the axis of its role; see fault<>
+  // errors: nn::encoder: an operand lacks the axis of its role; see fault<>
   // note: roles::embed
   encoder<wide>(s, x, 2);
   encoder<wide>(s, x, 2, {}, {.norm_first = true});
@@ -87,7 +87,7 @@ void wrong(weft::scope s) {
   encoder<axes>(s, floats<Pos, KeyPos, Embed>{}, 2);
   // error: nn::encoder: an operand is not float; convert with weft::cast<float>
   encoder<axes>(s, integers<Pos, Embed>{}, 2);
-  // error: nn::encoder: a mask has an axis that its scores have not
+  // error: nn::encoder: a mask has an axis that its scores lack
   // note: only_the_mask_has<
   encoder<axes>(s, x, 2, weft::nn::masks(words::causal, foreign));
   // error: nn::encoder: a mask has its keys along another axis; name that of the queries first, as
@@ -98,15 +98,15 @@ void wrong(weft::scope s) {
   encoder<axes>(s, x, 2, floats<Heads>{});
   // error: nn::encoder: the encoding turns pairs of a head's elements; give head_dim an even extent
   encoder<odd>(s, x, 2, {}, {}, position::rotary());
-  // error: nn::decoder_block: an operand has not the axis of its role; see fault<>
+  // error: nn::decoder_block: an operand lacks the axis of its role; see fault<>
   // note: roles::embed
   decoder_block<wide>(s, x, source);
   // error: nn::decoder_block: keys is no alias of positions; see fault<>
   decoder_block<other_keys>(s, x, source);
-  // error: nn::decoder_block: an operand has not the axis of its role; see fault<>
+  // error: nn::decoder_block: an operand lacks the axis of its role; see fault<>
   // note: roles::memory
   decoder_block<decoder_axes>(s, x, x);
-  // error: nn::decoder_block: an operand has not the axis of its role; see fault<>
+  // error: nn::decoder_block: an operand lacks the axis of its role; see fault<>
   // note: roles::embed
   decoder_block<decoder_axes>(s, x, floats<SourcePos>{});
   // error: nn::decoder_block: an operand has the axis of a role already; see fault<>
@@ -114,7 +114,7 @@ void wrong(weft::scope s) {
   decoder_block<decoder_axes>(s, floats<Pos, SourcePos, Embed>{}, source);
   // error: nn::decoder_block: an operand is not float; convert with weft::cast<float>
   decoder_block<decoder_axes>(s, x, integers<SourcePos, Embed>{});
-  // errors: nn::decoder_block: a mask has an axis that its scores have not
+  // errors: nn::decoder_block: a mask has an axis that its scores lack
   // note: only_the_mask_has<
   decoder_block<decoder_axes>(s, x, source, foreign);
   decoder_block<decoder_axes>(s, x, source, {}, foreign);
@@ -127,17 +127,17 @@ void wrong(weft::scope s) {
   // error: nn::decoder_block: the encoding turns pairs of a head's elements; give head_dim an even
   // extent
   decoder_block<odd>(s, x, source, {}, {}, {}, position::rotary());
-  // error: nn::decoder: an operand has not the axis of its role; see fault<>
+  // error: nn::decoder: an operand lacks the axis of its role; see fault<>
   // note: roles::embed
   decoder<wide>(s, x, source, 2);
   // error: nn::decoder: keys is no alias of positions; see fault<>
   decoder<other_keys>(s, x, source, 2);
-  // error: nn::decoder: an operand has not the axis of its role; see fault<>
+  // error: nn::decoder: an operand lacks the axis of its role; see fault<>
   // note: roles::memory
   decoder<decoder_axes>(s, x, x, 2);
   // error: nn::decoder: an operand is not float; convert with weft::cast<float>
   decoder<decoder_axes>(s, integers<Pos, Embed>{}, source, 2);
-  // errors: nn::decoder: a mask has an axis that its scores have not
+  // errors: nn::decoder: a mask has an axis that its scores lack
   // note: only_the_mask_has<
   decoder<decoder_axes>(s, x, source, 2, visible);
   decoder<decoder_axes>(s, x, source, 2, {}, words::causal);
@@ -149,10 +149,10 @@ void wrong(weft::scope s) {
   decoder<decoder_axes>(s, x, source, 2, floats<Batch>{});
   // error: nn::decoder: the encoding turns pairs of a head's elements; give head_dim an even extent
   decoder<odd>(s, x, source, 2, {}, {}, {}, position::rotary());
-  // error: nn::transformer: an operand has not the axis of its role; see fault<>
+  // error: nn::transformer: an operand lacks the axis of its role; see fault<>
   // note: roles::positions, SourcePos
   transformer<source_axes, axes>(s, x, source, 2, 2);
-  // error: nn::transformer: an operand has not the axis of its role; see fault<>
+  // error: nn::transformer: an operand lacks the axis of its role; see fault<>
   // note: roles::embed, Vocab
   transformer<source_axes, wide>(s, source, x, 2, 2);
   // error: nn::transformer: keys is no alias of positions; see fault<>
@@ -162,7 +162,7 @@ void wrong(weft::scope s) {
   transformer<source_axes, axes>(s, source, floats<Pos, SourcePos, Embed>{}, 2, 2);
   // error: nn::transformer: an operand is not float; convert with weft::cast<float>
   transformer<source_axes, axes>(s, integers<SourcePos, Embed>{}, x, 2, 2);
-  // errors: nn::transformer: a mask has an axis that its scores have not
+  // errors: nn::transformer: a mask has an axis that its scores lack
   // note: only_the_mask_has<
   transformer<source_axes, axes>(s, source, x, 2, 2, words::causal);
   transformer<source_axes, axes>(s, source, x, 2, 2, {}, {}, words::causal);

@@ -16,7 +16,7 @@ void wrong() {
   weft::write<Cache, Heads>(buffer, query, at);
   // error: write: the rows' elements are not those of the buffer; convert with weft::cast
   weft::write<Cache, Pos>(buffer, tokens, at);
-  // error: write: the rows have an axis that the buffer has not
+  // error: write: the rows have an axis that the buffer lacks
   weft::write<Cache, Pos>(buffer, x, at);
   // errors: write: name a buffer, rows, their place and, if any, their count
   weft::write<Cache, Pos>(buffer, query);
@@ -24,7 +24,7 @@ void wrong() {
   // errors: write: the places and counts are not int32
   weft::write<Cache, Pos>(buffer, query, at, floats<Batch>{});
   weft::write<Cache, Pos>(buffer, query, floats<Batch>{});
-  // errors: write: the places or counts have an axis that the buffer has not, or the one that rows
+  // errors: write: the places or counts have an axis that the buffer lacks, or the one that rows
   // are put along
   weft::write<Cache, Pos>(buffer, query, tokens);
   weft::write<Cache, Pos>(buffer, query, integers<Batch, Pos>{});
