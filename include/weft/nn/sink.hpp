@@ -50,7 +50,6 @@ WEFT_REJECT_IF((class KeyPos, expression S, expression Sink),
                 "nn::softmax_with_sink: scores or sink are not float; convert with "
                 "weft::cast<float>"),
                (surplus,
-                "nn::softmax_with_sink: the sink has the keys' axis, or one that the scores have "
-                "not"))
+                "nn::softmax_with_sink: the sink has the keys' axis, or one that the scores lack"))
 
 }  // namespace weft::nn
