@@ -152,8 +152,8 @@ struct trained {
     return weft::results(weft::as<"loss">(sum), weft::as<"other">(weft::constant(1.0f)));
   }
 };
-static_assert(weft::detail::fault_of_loss<trained, "loss">() == weft::detail::loss_fault::states);
-static_assert(weft::detail::fault_of_loss<trained, "other">() != weft::detail::loss_fault::states);
+static_assert(weft::detail::rule_of_loss<trained, "loss">() == weft::rule::states);
+static_assert(weft::detail::rule_of_loss<trained, "other">() != weft::rule::states);
 
 BOOST_AUTO_TEST_CASE(states_match_the_reference) {
   using weft::testing::lengths, weft::testing::trial;

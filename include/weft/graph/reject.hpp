@@ -84,7 +84,8 @@ enum class rule {
   // Models.
   tensor,   // what is to be one is none
   unnamed,  // in an unnamed namespace, or without a name
-  result    // it has none of this name
+  result,   // it has none of this name
+  unknown   // an input that it does not need
 };
 
 }  // namespace weft
@@ -146,6 +147,9 @@ enum class rule {
 // of a private function but not of a deleted one. For clang it is public: the condition of its
 // attribute depends on the object, so that clang knows the type, too.
 //
+// WEFT_REJECT_CALLS((found), (types to print), (template parameters), (declaration), (rule,
+// "sentence"), ...) declares one for up to 7 rules; the requires-clause follows from found.
+//
 // WEFT_REJECT_MEMBER("message", declaration, template parameters) declares a conversion; g++ prints
 // the template arguments of a private function.
 //
@@ -176,6 +180,15 @@ enum class rule {
       __attribute__((diagnose_if(sizeof(this) > 0, sentence, "error"))) WEFT_QUIET_END __VA_ARGS__ \
                                                                                                    \
       private:
+#define WEFT_REJECT_CALLS(found, about, parameters, declaration, ...)                     \
+ public:                                                                                  \
+  template <WEFT_BARE parameters, ::weft::rule Found = found,                             \
+            class Because = ::weft::because<WEFT_BARE about>>                             \
+  requires(Found != ::weft::rule::none) WEFT_QUIET_BEGIN WEFT_RULES(                      \
+      (sizeof(this) > 0 ? Found : ::weft::rule::none), __VA_ARGS__, , , , , , , , , , , ) \
+  WEFT_QUIET_END WEFT_BARE declaration                                                    \
+                                                                                          \
+      private:
 #define WEFT_REJECT_MEMBER(sentence, declaration, ...)           \
   template <__VA_ARGS__>                                         \
   __attribute__((unavailable(sentence))) constexpr declaration { \
@@ -197,6 +210,13 @@ struct refusal {
 };
 template <auto Why>
 using refusal_t = typename refusal<Why>::type;
+// The type that has the sentence of a rule, of several. g++ 12 takes no lambda in a class template.
+template <rule, fixed_string>
+struct ruled {};
+template <class... Ruled>
+struct rules : Ruled... {};
+template <rule Found, fixed_string Sentence>
+rejected<Sentence> sentence_of(ruled<Found, Sentence>);
 }  // namespace detail
 }  // namespace weft
 #define WEFT_RULE(found, ...)                       \
@@ -210,6 +230,20 @@ using refusal_t = typename refusal<Why>::type;
   template <WEFT_BARE parameters,                                                        \
             class Because = ::weft::because<::weft::spelled<sentence>, WEFT_BARE about>> \
   requires condition __VA_ARGS__
+#define WEFT_CALL_RULE(...) \
+  __VA_OPT__(, ::weft::detail::ruled<::weft::rule::WEFT_FIRST __VA_ARGS__, WEFT_SECOND __VA_ARGS__>)
+#define WEFT_CALL_RULES(a, b, c, d, e, f, g, ...) \
+  WEFT_CALL_RULE(a)                               \
+  WEFT_CALL_RULE(b)                               \
+  WEFT_CALL_RULE(c) WEFT_CALL_RULE(d) WEFT_CALL_RULE(e) WEFT_CALL_RULE(f) WEFT_CALL_RULE(g)
+#define WEFT_REJECT_CALLS(found, about, parameters, declaration, ...)                          \
+  template <WEFT_BARE parameters, ::weft::rule Found = found,                                  \
+            class Because = ::weft::because<                                                   \
+                decltype(::weft::detail::sentence_of<Found>(                                   \
+                    ::weft::detail::rules<::weft::detail::ruled<::weft::rule::none, "">        \
+                                              WEFT_CALL_RULES(__VA_ARGS__, , , , , , , )>())), \
+                WEFT_BARE about>>                                                              \
+  requires(Found != ::weft::rule::none) WEFT_BARE declaration
 #define WEFT_REJECT_MEMBER(sentence, declaration, ...) \
  private:                                              \
   template <__VA_ARGS__, fixed_string = sentence>      \

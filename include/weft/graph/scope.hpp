@@ -193,18 +193,16 @@ class scope {
   }
 
   // An update gives nothing, so that a model with a wrong one is evaluated all the same.
-#define WEFT_REJECT_UPDATE(which, sentence)                                 \
-  WEFT_REJECT_CALL(sentence, (State, Value), (class State, class Value),    \
-                   (detail::rule_of_update<State, Value>() == rule::which), \
-                   constexpr void update(const State&, const Value&) const {})
-  WEFT_REJECT_UPDATE(elements,
+  WEFT_REJECT_CALLS((detail::rule_of_update<State, Value>()), (State, Value),
+                    (class State, class Value),
+                    (constexpr void update(const State&, const Value&) const {}),
+                    (elements,
                      "update: the value's elements are not those of the state; convert with "
-                     "weft::cast")
-  WEFT_REJECT_UPDATE(other_axes,
-                     "update: the value's axes are not those of the state, in their order")
-  WEFT_REJECT_UPDATE(states, "update: what is updated is no state, as s.state<...>() gives it")
-  WEFT_REJECT_UPDATE(tensor, "update: it takes a state and a tensor, such as weft::constant(1.0f)")
-#undef WEFT_REJECT_UPDATE
+                     "weft::cast"),
+                    (other_axes,
+                     "update: the value's axes are not those of the state, in their order"),
+                    (states, "update: what is updated is no state, as s.state<...>() gives it"),
+                    (tensor, "update: it takes a state and a tensor, such as weft::constant(1.0f)"))
 
   graph* g_;
   char path_[max_path]{};

@@ -63,7 +63,7 @@ inline constexpr model_cost cost = detail::checked_cost<
 template <model_like Model, fixed_string Loss = "loss">
 inline constexpr model_cost training_cost = detail::checked_cost<
     training<Model, Loss>, traced_graph<Model>.fault == model_fault::none &&
-                               detail::fault_of_loss<Model, Loss>() == detail::loss_fault::none>();
+                               detail::rule_of_loss<Model, Loss>() == rule::none>();
 
 // The largest distance between two positions along Pos, in operations that mix positions; see
 // longest_path in passes/receptive_field.hpp.

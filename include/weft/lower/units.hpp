@@ -25,20 +25,18 @@ constexpr bool has_results() {
          ((find_output(traced_graph<Model>, Results.view()) >= 0) && ...);
 }
 
-enum class loss_fault { none, missing, axes, elements, states };
-
 template <model_like Model, fixed_string Loss>
-constexpr loss_fault fault_of_loss() {
+constexpr rule rule_of_loss() {
   const auto& g = traced_graph<Model>;
-  if (g.rejected) return loss_fault::none;
+  if (g.rejected) return rule::none;
   const int loss = find_output(g, Loss.view());
-  if (loss < 0) return loss_fault::missing;
+  if (loss < 0) return rule::result;
   const node& n = g.nodes[g.outputs[loss].node];
-  if (n.axes.count > 0) return loss_fault::axes;
-  if (n.type != dtype::float32) return loss_fault::elements;
+  if (n.axes.count > 0) return rule::other_axes;
+  if (n.type != dtype::float32) return rule::elements;
   if (g.state_count > 0 && keep_outputs(g.unpack(), Loss.view()).state_count > 0)
-    return loss_fault::states;
-  return loss_fault::none;
+    return rule::states;
+  return rule::none;
 }
 
 // Whether the model is refused, or does not have the results or the loss asked for. Then the unit
@@ -49,7 +47,7 @@ constexpr bool nothing_to_run() {
 }
 template <class Model, fixed_string Loss>
 constexpr bool nothing_to_train() {
-  return traced_graph<Model>.rejected || fault_of_loss<Model, Loss>() != loss_fault::none;
+  return traced_graph<Model>.rejected || rule_of_loss<Model, Loss>() != rule::none;
 }
 
 }  // namespace detail

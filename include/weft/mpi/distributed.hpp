@@ -108,8 +108,8 @@ class distributed {
   // global batch. Throws rank_error where an argument of any rank is wrong, one is at another
   // step, no rank has an example, or more ranks than there are shards.
   template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() ==
-           detail::argument_fault::none) float step(const Args&... args) {
+  requires(detail::rule_of_arguments<source, Args...>() ==
+           rule::none) float step(const Args&... args) {
     const engine::use one(*parts_.engine);
     const float loss = compute(args...);
     update_parameters();
@@ -117,8 +117,8 @@ class distributed {
   }
   // The loss and its gradients, without updating the parameters.
   template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() ==
-           detail::argument_fault::none) float compute_gradients(const Args&... args) {
+  requires(detail::rule_of_arguments<source, Args...>() ==
+           rule::none) float compute_gradients(const Args&... args) {
     const engine::use one(*parts_.engine);
     return compute(args...);
   }

@@ -69,8 +69,6 @@ binding bind_range(const program& p, const input_ref& input, const void* data, s
 
 namespace detail {
 
-enum class argument_fault { none, unnamed, unknown, doubled, missing, elements, axes, lengths };
-
 template <class Graph>
 constexpr int find_input(const Graph& g, std::string_view name) {
   for (int i = 0; i < g.input_count; ++i)
@@ -82,57 +80,56 @@ constexpr int find_input(const Graph& g, std::string_view name) {
 template <class>
 struct argument_traits {
   static constexpr std::string_view name = "";
-  static constexpr argument_fault fault(const node&) { return argument_fault::unnamed; }
+  static constexpr rule fault(const node&) { return rule::unnamed; }
 };
 template <fixed_string Name, class T, class S>
 struct argument_traits<named_argument<Name, view<const T, S>>> {
   static constexpr std::string_view name = Name.view();
-  static constexpr argument_fault fault(const node& input) {
-    if (input.type != dtype_of<T> || !is_dtype<T>) return argument_fault::elements;
-    return input.axes == axes_of(S{}) ? argument_fault::none : argument_fault::axes;
+  static constexpr rule fault(const node& input) {
+    if (input.type != dtype_of<T> || !is_dtype<T>) return rule::elements;
+    return input.axes == axes_of(S{}) ? rule::none : rule::other_axes;
   }
 };
 template <fixed_string Name, class T>
 requires is_dtype<T>
 struct argument_traits<named_argument<Name, T>> {
   static constexpr std::string_view name = Name.view();
-  static constexpr argument_fault fault(const node& input) {
-    if (input.type != dtype_of<T>) return argument_fault::elements;
-    return input.axes.count == 0 ? argument_fault::none : argument_fault::axes;
+  static constexpr rule fault(const node& input) {
+    if (input.type != dtype_of<T>) return rule::elements;
+    return input.axes.count == 0 ? rule::none : rule::other_axes;
   }
 };
 template <fixed_string Name, class T>
 struct argument_traits<named_argument<Name, std::span<const T>>> {
   static constexpr std::string_view name = Name.view();
-  static constexpr argument_fault fault(const node& input) {
-    if (input.type != dtype_of<T> || !is_dtype<T>) return argument_fault::elements;
+  static constexpr rule fault(const node& input) {
+    if (input.type != dtype_of<T> || !is_dtype<T>) return rule::elements;
     int unknown = 0;
     for (int a = 0; a < input.axes.count; ++a) unknown += input.axes.at[a]->bounded;
-    return unknown > 1 ? argument_fault::lengths : argument_fault::none;
+    return unknown > 1 ? rule::extent : rule::none;
   }
 };
 
 template <class Unit, class... Args>
-constexpr argument_fault fault_of_arguments() {
+constexpr rule rule_of_arguments() {
   const auto& g = Unit::g;
-  if (g.rejected) return argument_fault::none;
+  if (g.rejected) return rule::none;
   int given[max_inputs]{};
-  auto fault = argument_fault::none;
+  auto fault = rule::none;
   [[maybe_unused]] const auto check = [&](auto traits) {
     using A = decltype(traits);
-    if (fault != argument_fault::none) return;
+    if (fault != rule::none) return;
     constexpr int i = find_input(Unit::g, A::name);
     if constexpr (A::name.empty())
-      fault = argument_fault::unnamed;
+      fault = rule::unnamed;
     else if constexpr (i < 0)
-      fault = argument_fault::unknown;
+      fault = rule::unknown;
     else
-      fault = given[i]++ ? argument_fault::doubled : A::fault(g.nodes[g.inputs[i].node]);
+      fault = given[i]++ ? rule::twice : A::fault(g.nodes[g.inputs[i].node]);
   };
   (check(argument_traits<Args>{}), ...);
-  if (fault != argument_fault::none) return fault;
-  return sizeof...(Args) < static_cast<std::size_t>(g.input_count) ? argument_fault::missing
-                                                                   : argument_fault::none;
+  if (fault != rule::none) return fault;
+  return sizeof...(Args) < static_cast<std::size_t>(g.input_count) ? rule::missing : rule::none;
 }
 
 // Types whose names carry the message about a wrong argument: its name, and the model's inputs.
@@ -191,7 +188,7 @@ struct describe_wrong {
       if (i >= 0) given[i] = true;
     };
     (look(argument_traits<Args>::name,
-          [](const node& n) { return argument_traits<Args>::fault(n) != argument_fault::none; }),
+          [](const node& n) { return argument_traits<Args>::fault(n) != rule::none; }),
      ...);
     return m;
   }
@@ -199,7 +196,7 @@ struct describe_wrong {
 
 template <class Unit, class... Args>
 constexpr auto about_arguments() {
-  if constexpr (fault_of_arguments<Unit, Args...>() == argument_fault::missing)
+  if constexpr (rule_of_arguments<Unit, Args...>() == rule::missing)
     return missing_input<spelled_t<text_of<describe_missing<Unit, Args...>>()>, inputs_of<Unit>>{};
   else
     return wrong_argument<spelled_t<text_of<describe_wrong<Unit, Args...>>()>, inputs_of<Unit>>{};
@@ -264,29 +261,17 @@ constexpr bool binds_by_address(const Tables& tables) {
 
 // Declares the overloads that report wrong arguments of a member function called with the inputs of
 // Unit; __VA_ARGS__ is its declaration for template <class... Args>, with its body.
-#define WEFT_REJECT_ARGUMENTS(Unit, ...)                                                        \
-  WEFT_REJECT_CALL("argument: without a name; give each with weft::arg<\"name\">(x)",           \
-                   WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, unnamed),   \
-                   __VA_ARGS__)                                                                 \
-  WEFT_REJECT_CALL("argument: nothing that is computed needs an input of this name",            \
-                   WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, unknown),   \
-                   __VA_ARGS__)                                                                 \
-  WEFT_REJECT_CALL("argument: an input is given twice", WEFT_ABOUT_ARGUMENTS(Unit),             \
-                   (class... Args), WEFT_IF_FAULT(Unit, doubled), __VA_ARGS__)                  \
-  WEFT_REJECT_CALL("argument: an input is missing; give each with weft::arg<\"name\">(x)",      \
-                   WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, missing),   \
-                   __VA_ARGS__)                                                                 \
-  WEFT_REJECT_CALL("argument: the elements are not those of the input",                         \
-                   WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, elements),  \
-                   __VA_ARGS__)                                                                 \
-  WEFT_REJECT_CALL("argument: the axes are not those of the input", WEFT_ABOUT_ARGUMENTS(Unit), \
-                   (class... Args), WEFT_IF_FAULT(Unit, axes), __VA_ARGS__)                     \
-  WEFT_REJECT_CALL(                                                                             \
-      "argument: more than one length is unknown; give a weft::view or a weft::array",          \
-      WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, lengths), __VA_ARGS__)
-#define WEFT_ABOUT_ARGUMENTS(Unit) (decltype(::weft::detail::about_arguments<Unit, Args...>()))
-#define WEFT_IF_FAULT(Unit, kind) \
-  (::weft::detail::fault_of_arguments<Unit, Args...>() == ::weft::detail::argument_fault::kind)
+#define WEFT_REJECT_ARGUMENTS(Unit, ...)                                                           \
+  WEFT_REJECT_CALLS(                                                                               \
+      (::weft::detail::rule_of_arguments<Unit, Args...>()),                                        \
+      (decltype(::weft::detail::about_arguments<Unit, Args...>())), (class... Args),               \
+      (__VA_ARGS__), (unnamed, "argument: without a name; give each with weft::arg<\"name\">(x)"), \
+      (unknown, "argument: nothing that is computed needs an input of this name"),                 \
+      (twice, "argument: an input is given twice"),                                                \
+      (missing, "argument: an input is missing; give each with weft::arg<\"name\">(x)"),           \
+      (elements, "argument: the elements are not those of the input"),                             \
+      (other_axes, "argument: the axes are not those of the input"),                               \
+      (extent, "argument: more than one length is unknown; give a weft::view or a weft::array"))
 
 // The bindings of the arguments, in the order of the program's inputs.
 template <class Unit, class... Args>

@@ -203,8 +203,8 @@ class runnable {
   // module, before anything is computed; and after the run where an index that it has computed was
   // wrong: see weft::gather. Allocates nothing.
   template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::none) auto
-  operator()(const Args&... args) {
+  requires(detail::rule_of_arguments<source, Args...>() == rule::none) auto operator()(
+      const Args&... args) {
     const engine::use one(*engine_);
     bind_arguments<source>(*engine_, args...);
     engine_->run();

@@ -19,6 +19,8 @@ template <class...>
 struct results {};
 template <class...>
 struct states {};
+template <class>
+struct loss {};
 
 template <class Unit, int I>
 struct describe_result {
@@ -109,7 +111,7 @@ constexpr bool ill_formed() {
 template <class Model, fixed_string Loss>
 constexpr bool is_trainable() {
   return fault_of<Model, training<Model, Loss>>() == model_fault::none &&
-         fault_of_loss<Model, Loss>() == loss_fault::none;
+         rule_of_loss<Model, Loss>() == rule::none;
 }
 
 }  // namespace weft::detail
@@ -136,24 +138,18 @@ constexpr bool is_trainable() {
   requires(Fault != ::weft::model_fault::none) __VA_ARGS__
 #endif
 // The same for a class that trains, and for each way in which Loss can be no loss of the model.
-#define WEFT_REJECT_LOSSES(Model, Loss, ...)                                                      \
-  WEFT_REJECT_MODELS(Model, (::weft::training<Model, Loss>), (int = 0), __VA_ARGS__)              \
-  WEFT_REJECT_CALL("trainer: the model has no result with the name of the loss",                  \
-                   (::weft::detail::missing_result<                                               \
-                       ::weft::detail::spelled_t<Loss>,                                           \
-                       ::weft::detail::results_of_graph<::weft::detail::defined<Model>>>),        \
-                   (int = 0), WEFT_IF_LOSS(Model, Loss, missing), __VA_ARGS__)                    \
-  WEFT_REJECT_CALL("trainer: the loss has axes; take its mean over them",                         \
-                   (::weft::detail::results_of_graph<::weft::detail::defined<Model>>), (int = 0), \
-                   WEFT_IF_LOSS(Model, Loss, axes), __VA_ARGS__)                                  \
-  WEFT_REJECT_CALL("trainer: the loss is not float",                                              \
-                   (::weft::detail::results_of_graph<::weft::detail::defined<Model>>), (int = 0), \
-                   WEFT_IF_LOSS(Model, Loss, elements), __VA_ARGS__)                              \
-  WEFT_REJECT_CALL("trainer: the loss depends on a state, and no gradient goes through one",      \
-                   (::weft::detail::states_of<::weft::detail::defined<Model>>), (int = 0),        \
-                   WEFT_IF_LOSS(Model, Loss, states), __VA_ARGS__)
-#define WEFT_IF_LOSS(Model, Loss, kind) \
-  (::weft::detail::fault_of_loss<Model, Loss>() == ::weft::detail::loss_fault::kind)
+#define WEFT_REJECT_LOSSES(Model, Loss, ...)                                         \
+  WEFT_REJECT_MODELS(Model, (::weft::training<Model, Loss>), (int = 0), __VA_ARGS__) \
+  WEFT_REJECT_CALLS(                                                                 \
+      (::weft::detail::rule_of_loss<Model, Loss>()),                                 \
+      (::weft::detail::loss<::weft::detail::spelled_t<Loss>>,                        \
+       ::weft::detail::results_of_graph<::weft::detail::defined<Model>>,             \
+       ::weft::detail::states_of<::weft::detail::defined<Model>>),                   \
+      (int = 0), (__VA_ARGS__),                                                      \
+      (result, "trainer: the model has no result with the name of the loss"),        \
+      (other_axes, "trainer: the loss has axes; take its mean over them"),           \
+      (elements, "trainer: the loss is not float"),                                  \
+      (states, "trainer: the loss depends on a state, and no gradient goes through one"))
 // Declares the constructor that reports the requested results that the model does not have, for a
 // class of template <model_like Model, fixed_string... Results>.
 #define WEFT_REJECT_RESULTS(sentence, Model, ...)                                          \

@@ -63,8 +63,8 @@ class trainer {
   // 0, such as the mean over a batch without examples; where an index that the model has computed
   // is wrong; and as apply() does. Nothing is updated then.
   template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() ==
-           detail::argument_fault::none) float step(const Args&... args) {
+  requires(detail::rule_of_arguments<source, Args...>() ==
+           rule::none) float step(const Args&... args) {
     const engine::use one(*parts_.engine);
     const float loss = compute(args...);
     update();
@@ -74,8 +74,8 @@ class trainer {
   // Computes the loss and its gradients without updating the parameters, and returns the loss.
   // Arguments and errors are those of step().
   template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() ==
-           detail::argument_fault::none) float compute_gradients(const Args&... args) {
+  requires(detail::rule_of_arguments<source, Args...>() ==
+           rule::none) float compute_gradients(const Args&... args) {
     const engine::use one(*parts_.engine);
     return compute(args...);
   }

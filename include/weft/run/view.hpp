@@ -257,21 +257,17 @@ class array {
   std::array<std::size_t, sizeof...(Axes)> lengths_{};
   std::vector<cell> data_;
 
-#define WEFT_REJECT_ARRAY(which, sentence)                                                  \
-  WEFT_REJECT_CALL(sentence, (array, Args...), (class... Args),                             \
-                   (detail::rule_of_array<array, weft::view<const T, shape_type>, Args...>( \
-                        (std::size_t{0} + ... + Axes::bounded)) == rule::which),            \
-                   explicit array(const Args&...){})
-  WEFT_REJECT_ARRAY(
-      count,
-      "array: give one length for each axis whose length is known at run time only, in "
-      "their order")
-  WEFT_REJECT_ARRAY(buffer,
-                    "array: a range is not copied; make the array of its lengths, then "
-                    "std::ranges::copy(range, x.begin())")
-  WEFT_REJECT_ARRAY(other_axes,
-                    "array: only a view of the same elements and axes is copied, as x.view()")
-#undef WEFT_REJECT_ARRAY
+  WEFT_REJECT_CALLS((detail::rule_of_array<array, weft::view<const T, shape_type>, Args...>(
+                        (std::size_t{0} + ... + Axes::bounded))),
+                    (array, Args...), (class... Args), (explicit array(const Args&...){}),
+                    (count,
+                     "array: give one length for each axis whose length is known at run time only, "
+                     "in their order"),
+                    (buffer,
+                     "array: a range is not copied; make the array of its lengths, then "
+                     "std::ranges::copy(range, x.begin())"),
+                    (other_axes,
+                     "array: only a view of the same elements and axes is copied, as x.view()"))
   WEFT_REJECT_CALL(
       "array: an element is x(i, j), with one index for each axis, in their order", (array),
       (class... Args), (!detail::are_indices<Args...>(sizeof...(Axes))),
