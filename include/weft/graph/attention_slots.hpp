@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <iterator>
 
 #include "weft/graph/role.hpp"
 
@@ -14,51 +15,51 @@ namespace weft {
 namespace detail {
 
 // Those of the adjoint, of which the attention has the first ones, up to the statistics.
-inline constexpr auto slots_of_attention_adjoint = [] {
-  constexpr unsigned queries = over::batch | over::query, keys = over::batch | over::key,
-                     scores = queries | over::key;
-  constexpr presence optional = presence::optional;
-  return std::to_array<slot>(
-      {{.what = role::result, .loops = queries | over::value},
-       {.what = role::query, .loops = queries | over::depth},
-       {.what = role::key, .loops = keys | over::depth},
-       {.what = role::value, .loops = keys | over::value},
-       // True: the key is visible.
-       {.what = role::mask, .is = optional, .loops = scores, .type = dtype::boolean},
-       {.what = role::bias, .is = optional, .loops = scores, .flops_per_pair = 1},
-       // The key position of the first query.
-       {.what = role::offset, .is = optional, .loops = over::batch, .type = dtype::int32},
-       // Keys before the begin are hidden, and those from the length on.
-       {.what = role::begins, .is = optional, .loops = queries, .type = dtype::int32},
-       {.what = role::lengths, .is = optional, .loops = queries, .type = dtype::int32},
-       // A table of biases by the distance from query to key.
-       {.what = role::relative,
-        .is = optional,
-        .loops = queries | over::distance,
-        .flops_per_pair = 1},
-       // One more score, without a key.
-       {.what = role::sink, .is = optional, .loops = queries},
-       // Of the weights, where some are dropped.
-       {.what = role::element_ids,
-        .is = optional,
-        .by = access::strides,
-        .loops = scores,
-        .flops_per_pair = 1},
-       // The log-sum-exp of each row of scores.
-       {.what = role::statistics, .by = access::of_result, .loops = queries},
-       {.what = role::g, .loops = queries | over::value},
-       {.what = role::query_gradient, .by = access::own, .gradient_of = role::query},
-       {.what = role::key_gradient, .by = access::own, .gradient_of = role::key},
-       {.what = role::value_gradient, .by = access::own, .gradient_of = role::value},
-       {.what = role::bias_gradient, .by = access::own, .gradient_of = role::bias},
-       {.what = role::relative_gradient, .by = access::own, .gradient_of = role::relative},
-       {.what = role::sink_gradient, .by = access::own, .gradient_of = role::sink}});
-}();
+namespace attention_list {
+inline constexpr unsigned queries = over::batch | over::query, keys = over::batch | over::key,
+                          scores = queries | over::key;
+inline constexpr presence optional = presence::optional;
+inline constexpr slot of_adjoint[]{
+    {.what = role::result, .loops = queries | over::value},
+    {.what = role::query, .loops = queries | over::depth},
+    {.what = role::key, .loops = keys | over::depth},
+    {.what = role::value, .loops = keys | over::value},
+    // True: the key is visible.
+    {.what = role::mask, .is = optional, .loops = scores, .type = dtype::boolean},
+    {.what = role::bias, .is = optional, .loops = scores, .flops_per_pair = 1},
+    // The key position of the first query.
+    {.what = role::offset, .is = optional, .loops = over::batch, .type = dtype::int32},
+    // Keys before the begin are hidden, and those from the length on.
+    {.what = role::begins, .is = optional, .loops = queries, .type = dtype::int32},
+    {.what = role::lengths, .is = optional, .loops = queries, .type = dtype::int32},
+    // A table of biases by the distance from query to key.
+    {.what = role::relative,
+     .is = optional,
+     .loops = queries | over::distance,
+     .flops_per_pair = 1},
+    // One more score, without a key.
+    {.what = role::sink, .is = optional, .loops = queries},
+    // Of the weights, where some are dropped.
+    {.what = role::element_ids,
+     .is = optional,
+     .by = access::strides,
+     .loops = scores,
+     .flops_per_pair = 1},
+    // The log-sum-exp of each row of scores.
+    {.what = role::statistics, .by = access::of_result, .loops = queries},
+    {.what = role::g, .loops = queries | over::value},
+    {.what = role::query_gradient, .by = access::own, .gradient_of = role::query},
+    {.what = role::key_gradient, .by = access::own, .gradient_of = role::key},
+    {.what = role::value_gradient, .by = access::own, .gradient_of = role::value},
+    {.what = role::bias_gradient, .by = access::own, .gradient_of = role::bias},
+    {.what = role::relative_gradient, .by = access::own, .gradient_of = role::relative},
+    {.what = role::sink_gradient, .by = access::own, .gradient_of = role::sink}};
+}  // namespace attention_list
 
-inline constexpr std::size_t adjoint_slot_count = slots_of_attention_adjoint.size();
+inline constexpr std::size_t adjoint_slot_count = std::size(attention_list::of_adjoint);
 inline constexpr std::size_t attention_slot_count = [] {
   std::size_t n = 1;
-  while (slots_of_attention_adjoint[n - 1].what != role::statistics) ++n;
+  while (attention_list::of_adjoint[n - 1].what != role::statistics) ++n;
   return n;
 }();
 
@@ -66,7 +67,7 @@ template <std::size_t Count>
 constexpr std::array<slot, Count> attention_slots() {
   std::array<slot, Count> slots{};
   for (std::size_t i = 0; i < Count; ++i) {
-    slot& here = slots[i] = slots_of_attention_adjoint[i];
+    slot& here = slots[i] = attention_list::of_adjoint[i];
     if (Count == attention_slot_count) {
       if (here.what == role::result) here.by = access::writes;
       if (here.what == role::statistics) here.by = access::own;
