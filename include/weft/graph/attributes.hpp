@@ -18,38 +18,35 @@ namespace detail {
 inline void the_operation_has_no_such_attribute() {
   throw std::logic_error("graph: the operation has no such attribute");
 }
-// A field that operations share, and its words in their lines.
-template <class T, class Words>
-struct shared_field {
-  T node::*of;
-  Words attribute_names::*words;
-  constexpr shared_field(T node::*o, Words attribute_names::*w) : of(o), words(w) {}
-};
-namespace fields {
-inline constexpr shared_field named{&node::named, &attribute_names::named};
-inline constexpr shared_field scalar{&node::scalar, &attribute_names::scalar};
-inline constexpr shared_field start{&node::start, &attribute_names::start};
-inline constexpr shared_field lowest{&node::lowest, &attribute_names::lowest};
-inline constexpr shared_field highest{&node::highest, &attribute_names::highest};
-inline constexpr shared_field origin{&node::origin, &attribute_names::origin};
-}  // namespace fields
-
-// What a field is for these operations.
-template <auto Field, op... Kinds>
+// A field that operations share, of nodes of these; Words is what their lines call it.
+template <auto Field, auto Words, op... Kinds>
 struct attribute {
   constexpr auto& operator()(any_node auto& n) const {
-    static_assert(((info(Kinds).names.*Field.words)[0] && ...),
+    static_assert(((info(Kinds).names.*Words)[0] && ...),
                   "operations: an attribute has no name; give it in the operation's line of "
                   "graph/op_table.hpp");
     if (((n.kind != Kinds) && ...)) the_operation_has_no_such_attribute();
-    return n.*Field.of;
+    return n.*Field;
   }
 };
+template <op... Kinds>
+using named_of = attribute<&node::named, &attribute_names::named, Kinds...>;
+template <op... Kinds>
+using scalar_of = attribute<&node::scalar, &attribute_names::scalar, Kinds...>;
+template <op... Kinds>
+using start_of = attribute<&node::start, &attribute_names::start, Kinds...>;
+template <op... Kinds>
+using lowest_of = attribute<&node::lowest, &attribute_names::lowest, Kinds...>;
+template <op... Kinds>
+using highest_of = attribute<&node::highest, &attribute_names::highest, Kinds...>;
+template <op... Kinds>
+using origin_of = attribute<&node::origin, &attribute_names::origin, Kinds...>;
+
 // One of the axes that these operations name.
 template <int At, op... Kinds>
 struct named_axis {
   constexpr const axis_info* operator()(const node& n) const {
-    return attribute<fields::named, Kinds...>()(n).at[At];
+    return named_of<Kinds...>()(n).at[At];
   }
 };
 
@@ -70,20 +67,20 @@ constexpr void for_each_number(const node& n, F f) {
 // ---- constant, get_result, element_ids
 
 // constant: its elements.
-inline constexpr detail::attribute<detail::fields::scalar, op::constant> constant_value;
+inline constexpr detail::scalar_of<op::constant> constant_value;
 // constant: the model_fault of its value, which no element can have; 0: none.
-inline constexpr detail::attribute<detail::fields::start, op::constant> fault_of_value;
+inline constexpr detail::start_of<op::constant> fault_of_value;
 // get_result: the number of the result.
-inline constexpr detail::attribute<detail::fields::start, op::get_result> result_index;
+inline constexpr detail::start_of<op::get_result> result_index;
 // element_ids: the rate of the dropout, a multiple of 2^-24.
-inline constexpr detail::attribute<detail::fields::scalar, op::element_ids> dropout_rate;
+inline constexpr detail::scalar_of<op::element_ids> dropout_rate;
 // element_ids: the random stream, which is the number of the dropout in the model.
-inline constexpr detail::attribute<detail::fields::start, op::element_ids> rng_stream;
+inline constexpr detail::start_of<op::element_ids> rng_stream;
 
 // ---- reductions and rowwise operations
 
 // sum, max: the axes that the result lacks.
-inline constexpr detail::attribute<detail::fields::named, op::sum, op::max> reduced_axes;
+inline constexpr detail::named_of<op::sum, op::max> reduced_axes;
 // Rowwise operations: the axes of a row, in the order in which the model names them.
 constexpr auto& row_axes(any_node auto& n) {
   if (!is_rowwise(n.kind)) detail::the_operation_has_no_such_attribute();
@@ -95,43 +92,42 @@ constexpr double epsilon_of(const node& n) {
   return n.scalar;
 }
 // norm_parameter_gradient: 0: of the gain; 1: of the bias.
-inline constexpr detail::attribute<detail::fields::start, op::norm_parameter_gradient>
-    norm_parameter;
+inline constexpr detail::start_of<op::norm_parameter_gradient> norm_parameter;
 // top_k: the axis whose greatest elements are selected, and that of the selected ones.
 inline constexpr detail::named_axis<0, op::top_k> ranked_axis;
 inline constexpr detail::named_axis<1, op::top_k> selected_axis;
 // length: the axes whose lengths are multiplied.
-inline constexpr detail::attribute<detail::fields::named, op::length> multiplied_axes;
+inline constexpr detail::named_of<op::length> multiplied_axes;
 
 // ---- views and assembly
 
 // rename: the operand's axis that gets another name; none after simplification.
-inline constexpr detail::attribute<detail::fields::named, op::rename> renamed_axes;
+inline constexpr detail::named_of<op::rename> renamed_axes;
 // within: the axis, and whether an element may be its length, as an index may not.
 inline constexpr detail::named_axis<0, op::within> bounding_axis;
-inline constexpr detail::attribute<detail::fields::start, op::within> is_length;
+inline constexpr detail::start_of<op::within> is_length;
 // split: the axes that one is split into, outermost first.
-inline constexpr detail::attribute<detail::fields::named, op::split> split_axes;
+inline constexpr detail::named_of<op::split> split_axes;
 // merge: the axes that become one, outermost first.
-inline constexpr detail::attribute<detail::fields::named, op::merge> merged_axes;
+inline constexpr detail::named_of<op::merge> merged_axes;
 // concatenate: for each operand, its axis that becomes part of the whole.
-inline constexpr detail::attribute<detail::fields::named, op::concatenate> concatenated_axes;
+inline constexpr detail::named_of<op::concatenate> concatenated_axes;
 // slice, pad: the axis of the whole, then those whose lengths are added to the offset.
-inline constexpr detail::attribute<detail::fields::named, op::slice, op::pad> slice_axes;
+inline constexpr detail::named_of<op::slice, op::pad> slice_axes;
 constexpr const axis_info* sliced_axis(const node& n) {
   return slice_axes(n).at[0];
 }
 // slice, pad: the index in the whole at which the part begins, before lengths are added to it.
-inline constexpr detail::attribute<detail::fields::start, op::slice, op::pad> slice_offset;
+inline constexpr detail::start_of<op::slice, op::pad> slice_offset;
 // unfold, fold: the axis that windows lie on, that of the windows, and that of the positions in a
 // window.
 inline constexpr detail::named_axis<0, op::unfold, op::fold> windowed_axis;
 inline constexpr detail::named_axis<1, op::unfold, op::fold> axis_of_windows;
 inline constexpr detail::named_axis<2, op::unfold, op::fold> axis_in_window;
 // unfold, fold: the distance from a window to the next.
-inline constexpr detail::attribute<detail::fields::lowest, op::unfold, op::fold> window_stride;
+inline constexpr detail::lowest_of<op::unfold, op::fold> window_stride;
 // unfold, fold: the distance from a position in a window to the next.
-inline constexpr detail::attribute<detail::fields::highest, op::unfold, op::fold> window_dilation;
+inline constexpr detail::highest_of<op::unfold, op::fold> window_dilation;
 
 // ---- by index
 
@@ -143,8 +139,7 @@ constexpr const axis_info* indexed_axis(const node& n) {
 }
 // gather, scatter_add: 1: an index outside of indexed_axis is an error of the run; 0: it gives 0,
 // or its element is left out.
-inline constexpr detail::attribute<detail::fields::origin, op::gather, op::scatter_add>
-    refuses_outside;
+inline constexpr detail::origin_of<op::gather, op::scatter_add> refuses_outside;
 constexpr bool refuses_indices(const node& n) {
   return (n.kind == op::gather || n.kind == op::scatter_add) && refuses_outside(n) != 0;
 }
@@ -160,10 +155,9 @@ inline constexpr detail::named_axis<0, op::scan_slice, op::scan_collect> scanned
 inline constexpr detail::named_axis<0, op::rotate, op::rotate_adjoint> rotated_axis;
 inline constexpr detail::named_axis<1, op::rotate, op::rotate_adjoint> axis_of_pairs;
 // Which elements are a pair: a rotary_pairs, see rotation.hpp.
-inline constexpr detail::attribute<detail::fields::start, op::rotate, op::rotate_adjoint>
-    pairing_of;
+inline constexpr detail::start_of<op::rotate, op::rotate_adjoint> pairing_of;
 // rotate_adjoint: 0: the gradient of the cosine; 1: of the sine.
-inline constexpr detail::attribute<detail::fields::scalar, op::rotate_adjoint> rotation_factor;
+inline constexpr detail::scalar_of<op::rotate_adjoint> rotation_factor;
 
 // ---- attention and its adjoint; see attention.hpp
 
@@ -172,25 +166,18 @@ inline constexpr detail::named_axis<1, op::attention, op::attention_adjoint> dep
 inline constexpr detail::named_axis<2, op::attention, op::attention_adjoint> value_axis;
 // Null where there is a single query.
 constexpr const axis_info* query_axis(const node& n) {
-  return detail::attribute<detail::fields::named, op::attention, op::attention_adjoint>()(n).count >
-                 3
-             ? n.named.at[3]
-             : nullptr;
+  return detail::named_of<op::attention, op::attention_adjoint>()(n).count > 3 ? n.named.at[3]
+                                                                               : nullptr;
 }
 // 0: no soft cap.
-inline constexpr detail::attribute<detail::fields::scalar, op::attention, op::attention_adjoint>
-    soft_cap_of;
+inline constexpr detail::scalar_of<op::attention, op::attention_adjoint> soft_cap_of;
 // The band: the least and the greatest distance, key - query position, that is visible.
-inline constexpr detail::attribute<detail::fields::lowest, op::attention, op::attention_adjoint>
-    band_lowest;
-inline constexpr detail::attribute<detail::fields::highest, op::attention, op::attention_adjoint>
-    band_highest;
+inline constexpr detail::lowest_of<op::attention, op::attention_adjoint> band_lowest;
+inline constexpr detail::highest_of<op::attention, op::attention_adjoint> band_highest;
 // Added to the operand role::lengths.
-inline constexpr detail::attribute<detail::fields::start, op::attention, op::attention_adjoint>
-    length_more;
+inline constexpr detail::start_of<op::attention, op::attention_adjoint> length_more;
 // The index into the relative bias of a key at the query's position.
-inline constexpr detail::attribute<detail::fields::origin, op::attention, op::attention_adjoint>
-    relative_origin;
+inline constexpr detail::origin_of<op::attention, op::attention_adjoint> relative_origin;
 
 // ---- adjoints of normalizations
 //
