@@ -197,8 +197,8 @@ BOOST_AUTO_TEST_SUITE(attention_fusion, *boost::unit_test::label("full"))
 BOOST_AUTO_TEST_CASE(softmax_of_scores_times_values_becomes_one_operation) {
   const weft::node& n = output_node(attended<plain>());
   BOOST_TEST(n.scale == 1 / std::sqrt(5.0), boost::test_tools::tolerance(1e-7));
-  BOOST_TEST(key_axis(n) == &weft::info_of<KeyPos>);
-  BOOST_TEST(depth_axis(n) == &weft::info_of<HeadDim>);
+  BOOST_TEST(weft::key_axis(n) == &weft::info_of<KeyPos>);
+  BOOST_TEST(weft::depth_axis(n) == &weft::info_of<HeadDim>);
   BOOST_TEST(query_axis(n) == &weft::info_of<Pos>);
   BOOST_TEST(count(attended<plain>(), op::dot) == 0);
   BOOST_TEST(output_node(attended<everything>()).scale == 2.0, boost::test_tools::tolerance(1e-7));

@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(expensive_run_invariant_values_are_computed_once) {
   BOOST_TEST(once(graph_of<inference<both_need_distances>>(), op::sin) == 1);
   const weft::node& n = weft::testing::first_node(graph_of<inference<attending>>(), op::attention);
   BOOST_TEST(n.kind == op::attention);
-  BOOST_TEST(band_highest(n) == 0);
+  BOOST_TEST(weft::band_highest(n) == 0);
   BOOST_TEST(weft::testing::has_optional(n));
   BOOST_TEST(once(graph_of<inference<slopes_by_distance>>(), op::exp) == 1);
   BOOST_TEST(once(graph_of<inference<slopes_by_distance>>(), op::multiply) == 0);

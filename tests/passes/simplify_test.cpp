@@ -74,7 +74,7 @@ static_assert(count(simplified<scaled>(), op::constant) == 1);
 static_assert(simplified<scaled>().count == 3);
 constexpr double scale() {
   const weft::graph g = simplified<scaled>();
-  return constant_value(g.nodes[operand_of(output_node(g), 1)]);
+  return weft::constant_value(g.nodes[operand_of(output_node(g), 1)]);
 }
 static_assert(scale() == 8);
 
@@ -95,7 +95,7 @@ struct folded {
 };
 constexpr double folded_to() {
   const weft::graph g = simplified<folded>();
-  return g.count == 3 ? constant_value(g.nodes[operand_of(output_node(g), 1)]) : -1;
+  return g.count == 3 ? weft::constant_value(g.nodes[operand_of(output_node(g), 1)]) : -1;
 }
 static_assert(folded_to() == 3);
 

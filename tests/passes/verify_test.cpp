@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_contraction_has_no_axis_but_those_of_its_factors) {
 
 BOOST_AUTO_TEST_CASE(a_reduction_keeps_what_it_does_not_name) {
   well_formed m;
-  reduced_axes(m.at(m.s)) = axes_of(shape<Rows>());
+  weft::reduced_axes(m.at(m.s)) = axes_of(shape<Rows>());
   BOOST_TEST(m.fault() == "4: axes that do not follow from those that it names");
 }
 
