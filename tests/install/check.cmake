@@ -61,6 +61,7 @@ list(JOIN COMPONENTS "," all)
 must_work(with_all "-DWANTED=COMPONENTS,${all}")
 # How a component is asked for changes nothing that is compiled.
 must_configure(optional ${nothing_else} "-DWANTED=OPTIONAL_COMPONENTS,files")
+must_configure(former_name ${nothing_else} "-DWANTED=COMPONENTS,io")
 if(COMPONENTS MATCHES mpi)
   must_configure(with_mpi ${nothing_else} "-DWANTED=COMPONENTS,mpi")
   must_be_refused(without_mpi "'mpi' is missing: it needs MPI (Debian: libopenmpi-dev)"
