@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include <weft/run.hpp>
 
 #include "char_lm/model.hpp"
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+#include <weft/train.hpp>
 
 #include "encodings.hpp"
 #include "learner.hpp"
