@@ -8,6 +8,7 @@
 #include "weft/ops/dot.hpp"
 #include "weft/ops/functions.hpp"
 #include "weft/ops/gather.hpp"
+#include "weft/ops/mask.hpp"
 #include "weft/ops/normalize.hpp"
 
 namespace weft::nn {
