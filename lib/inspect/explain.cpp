@@ -114,7 +114,7 @@ class explainer {
   }
   axis_list runs_over(const node& n) const {
     axis_list gone{};
-    if (info(n.kind).in == op_class::attention) {
+    if (is_attention(n.kind)) {
       gone.push(key_axis(n));
       return gone;
     }

@@ -133,7 +133,7 @@ constexpr double least_run = 80;
 
 double engine::microseconds(const instruction& s) const noexcept {
   const auto extent = [&](int loop) { return static_cast<double>(length(s.extent[loop])); };
-  const bool attends = info(s.kind).in == op_class::attention;
+  const bool attends = is_attention(s.kind);
   // An attention contracts over its last two loops, one after the other: they add, not multiply.
   double points = attends ? extent(s.loops - 2) + extent(s.loops - 1) : 1;
   for (int l = 0; l < (attends ? s.loops - 2 : s.loops); ++l) points *= extent(l);

@@ -29,26 +29,25 @@ struct attribute {
     return n.*Field;
   }
 };
+// The attributes that nodes of these operations may have.
 template <op... Kinds>
-using named_of = attribute<&node::named, &attribute_names::named, Kinds...>;
-template <op... Kinds>
-using scalar_of = attribute<&node::scalar, &attribute_names::scalar, Kinds...>;
-template <op... Kinds>
-using start_of = attribute<&node::start, &attribute_names::start, Kinds...>;
-template <op... Kinds>
-using lowest_of = attribute<&node::lowest, &attribute_names::lowest, Kinds...>;
-template <op... Kinds>
-using highest_of = attribute<&node::highest, &attribute_names::highest, Kinds...>;
-template <op... Kinds>
-using origin_of = attribute<&node::origin, &attribute_names::origin, Kinds...>;
-
-// One of the axes that these operations name.
-template <int At, op... Kinds>
-struct named_axis {
-  constexpr const axis_info* operator()(const node& n) const {
-    return named_of<Kinds...>()(n).at[At];
-  }
+struct of {
+  using axes = attribute<&node::named, &attribute_names::named, Kinds...>;
+  using scalar = attribute<&node::scalar, &attribute_names::scalar, Kinds...>;
+  using start = attribute<&node::start, &attribute_names::start, Kinds...>;
+  using lowest = attribute<&node::lowest, &attribute_names::lowest, Kinds...>;
+  using highest = attribute<&node::highest, &attribute_names::highest, Kinds...>;
+  using origin = attribute<&node::origin, &attribute_names::origin, Kinds...>;
+  // One of the axes.
+  template <int At>
+  struct axis {
+    constexpr const axis_info* operator()(const node& n) const { return axes()(n).at[At]; }
+  };
 };
+using of_windows = of<op::unfold, op::fold>;
+using of_parts = of<op::slice, op::pad>;
+using of_rotation = of<op::rotate, op::rotate_adjoint>;
+using of_attention = of<op::attention, op::attention_adjoint>;
 
 // Calls f(words, value, that of make_node) for each number that operations share fields for.
 template <class F>
@@ -67,20 +66,20 @@ constexpr void for_each_number(const node& n, F f) {
 // ---- constant, get_result, element_ids
 
 // constant: its elements.
-inline constexpr detail::scalar_of<op::constant> constant_value;
+inline constexpr detail::of<op::constant>::scalar constant_value;
 // constant: the model_fault of its value, which no element can have; 0: none.
-inline constexpr detail::start_of<op::constant> fault_of_value;
+inline constexpr detail::of<op::constant>::start fault_of_value;
 // get_result: the number of the result.
-inline constexpr detail::start_of<op::get_result> result_index;
+inline constexpr detail::of<op::get_result>::start result_index;
 // element_ids: the rate of the dropout, a multiple of 2^-24.
-inline constexpr detail::scalar_of<op::element_ids> dropout_rate;
+inline constexpr detail::of<op::element_ids>::scalar dropout_rate;
 // element_ids: the random stream, which is the number of the dropout in the model.
-inline constexpr detail::start_of<op::element_ids> rng_stream;
+inline constexpr detail::of<op::element_ids>::start rng_stream;
 
 // ---- reductions and rowwise operations
 
 // sum, max: the axes that the result lacks.
-inline constexpr detail::named_of<op::sum, op::max> reduced_axes;
+inline constexpr detail::of<op::sum, op::max>::axes reduced_axes;
 // Rowwise operations: the axes of a row, in the order in which the model names them.
 constexpr auto& row_axes(any_node auto& n) {
   if (!is_rowwise(n.kind)) detail::the_operation_has_no_such_attribute();
@@ -92,42 +91,42 @@ constexpr double epsilon_of(const node& n) {
   return n.scalar;
 }
 // norm_parameter_gradient: 0: of the gain; 1: of the bias.
-inline constexpr detail::start_of<op::norm_parameter_gradient> norm_parameter;
+inline constexpr detail::of<op::norm_parameter_gradient>::start norm_parameter;
 // top_k: the axis whose greatest elements are selected, and that of the selected ones.
-inline constexpr detail::named_axis<0, op::top_k> ranked_axis;
-inline constexpr detail::named_axis<1, op::top_k> selected_axis;
+inline constexpr detail::of<op::top_k>::axis<0> ranked_axis;
+inline constexpr detail::of<op::top_k>::axis<1> selected_axis;
 // length: the axes whose lengths are multiplied.
-inline constexpr detail::named_of<op::length> multiplied_axes;
+inline constexpr detail::of<op::length>::axes multiplied_axes;
 
 // ---- views and assembly
 
 // rename: the operand's axis that gets another name; none after simplification.
-inline constexpr detail::named_of<op::rename> renamed_axes;
+inline constexpr detail::of<op::rename>::axes renamed_axes;
 // within: the axis, and whether an element may be its length, as an index may not.
-inline constexpr detail::named_axis<0, op::within> bounding_axis;
-inline constexpr detail::start_of<op::within> is_length;
+inline constexpr detail::of<op::within>::axis<0> bounding_axis;
+inline constexpr detail::of<op::within>::start is_length;
 // split: the axes that one is split into, outermost first.
-inline constexpr detail::named_of<op::split> split_axes;
+inline constexpr detail::of<op::split>::axes split_axes;
 // merge: the axes that become one, outermost first.
-inline constexpr detail::named_of<op::merge> merged_axes;
+inline constexpr detail::of<op::merge>::axes merged_axes;
 // concatenate: for each operand, its axis that becomes part of the whole.
-inline constexpr detail::named_of<op::concatenate> concatenated_axes;
+inline constexpr detail::of<op::concatenate>::axes concatenated_axes;
 // slice, pad: the axis of the whole, then those whose lengths are added to the offset.
-inline constexpr detail::named_of<op::slice, op::pad> slice_axes;
+inline constexpr detail::of_parts::axes slice_axes;
 constexpr const axis_info* sliced_axis(const node& n) {
   return slice_axes(n).at[0];
 }
 // slice, pad: the index in the whole at which the part begins, before lengths are added to it.
-inline constexpr detail::start_of<op::slice, op::pad> slice_offset;
+inline constexpr detail::of_parts::start slice_offset;
 // unfold, fold: the axis that windows lie on, that of the windows, and that of the positions in a
 // window.
-inline constexpr detail::named_axis<0, op::unfold, op::fold> windowed_axis;
-inline constexpr detail::named_axis<1, op::unfold, op::fold> axis_of_windows;
-inline constexpr detail::named_axis<2, op::unfold, op::fold> axis_in_window;
+inline constexpr detail::of_windows::axis<0> windowed_axis;
+inline constexpr detail::of_windows::axis<1> axis_of_windows;
+inline constexpr detail::of_windows::axis<2> axis_in_window;
 // unfold, fold: the distance from a window to the next.
-inline constexpr detail::lowest_of<op::unfold, op::fold> window_stride;
+inline constexpr detail::of_windows::lowest window_stride;
 // unfold, fold: the distance from a position in a window to the next.
-inline constexpr detail::highest_of<op::unfold, op::fold> window_dilation;
+inline constexpr detail::of_windows::highest window_dilation;
 
 // ---- by index
 
@@ -139,45 +138,44 @@ constexpr const axis_info* indexed_axis(const node& n) {
 }
 // gather, scatter_add: 1: an index outside of indexed_axis is an error of the run; 0: it gives 0,
 // or its element is left out.
-inline constexpr detail::origin_of<op::gather, op::scatter_add> refuses_outside;
+inline constexpr detail::of<op::gather, op::scatter_add>::origin refuses_outside;
 constexpr bool refuses_indices(const node& n) {
   return (n.kind == op::gather || n.kind == op::scatter_add) && refuses_outside(n) != 0;
 }
 // update_rows: the axis of the buffer that rows are written along, and that of the rows.
-inline constexpr detail::named_axis<0, op::update_rows> updated_axis;
-inline constexpr detail::named_axis<1, op::update_rows> axis_of_rows;
+inline constexpr detail::of<op::update_rows>::axis<0> updated_axis;
+inline constexpr detail::of<op::update_rows>::axis<1> axis_of_rows;
 // scan_slice, scan_collect.
-inline constexpr detail::named_axis<0, op::scan_slice, op::scan_collect> scanned_axis;
+inline constexpr detail::of<op::scan_slice, op::scan_collect>::axis<0> scanned_axis;
 
 // ---- rotate and its adjoint
 
 // The axis whose elements are rotated in pairs, and that of the pairs.
-inline constexpr detail::named_axis<0, op::rotate, op::rotate_adjoint> rotated_axis;
-inline constexpr detail::named_axis<1, op::rotate, op::rotate_adjoint> axis_of_pairs;
+inline constexpr detail::of_rotation::axis<0> rotated_axis;
+inline constexpr detail::of_rotation::axis<1> axis_of_pairs;
 // Which elements are a pair: a rotary_pairs, see rotation.hpp.
-inline constexpr detail::start_of<op::rotate, op::rotate_adjoint> pairing_of;
+inline constexpr detail::of_rotation::start pairing_of;
 // rotate_adjoint: 0: the gradient of the cosine; 1: of the sine.
-inline constexpr detail::scalar_of<op::rotate_adjoint> rotation_factor;
+inline constexpr detail::of<op::rotate_adjoint>::scalar rotation_factor;
 
 // ---- attention and its adjoint; see attention.hpp
 
-inline constexpr detail::named_axis<0, op::attention, op::attention_adjoint> key_axis;
-inline constexpr detail::named_axis<1, op::attention, op::attention_adjoint> depth_axis;
-inline constexpr detail::named_axis<2, op::attention, op::attention_adjoint> value_axis;
+inline constexpr detail::of_attention::axis<0> key_axis;
+inline constexpr detail::of_attention::axis<1> depth_axis;
+inline constexpr detail::of_attention::axis<2> value_axis;
 // Null where there is a single query.
 constexpr const axis_info* query_axis(const node& n) {
-  return detail::named_of<op::attention, op::attention_adjoint>()(n).count > 3 ? n.named.at[3]
-                                                                               : nullptr;
+  return detail::of_attention::axes()(n).count > 3 ? n.named.at[3] : nullptr;
 }
 // 0: no soft cap.
-inline constexpr detail::scalar_of<op::attention, op::attention_adjoint> soft_cap_of;
+inline constexpr detail::of_attention::scalar soft_cap_of;
 // The band: the least and the greatest distance, key - query position, that is visible.
-inline constexpr detail::lowest_of<op::attention, op::attention_adjoint> band_lowest;
-inline constexpr detail::highest_of<op::attention, op::attention_adjoint> band_highest;
+inline constexpr detail::of_attention::lowest band_lowest;
+inline constexpr detail::of_attention::highest band_highest;
 // Added to the operand role::lengths.
-inline constexpr detail::start_of<op::attention, op::attention_adjoint> length_more;
+inline constexpr detail::of_attention::start length_more;
 // The index into the relative bias of a key at the query's position.
-inline constexpr detail::origin_of<op::attention, op::attention_adjoint> relative_origin;
+inline constexpr detail::of_attention::origin relative_origin;
 
 // ---- adjoints of normalizations
 //

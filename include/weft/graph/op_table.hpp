@@ -379,6 +379,10 @@ constexpr int least_operands(op k) {
 constexpr int most_operands(op k) {
   return info(k).most;
 }
+// Attention or its adjoint.
+constexpr bool is_attention(op k) {
+  return info(k).in == op_class::attention;
+}
 constexpr bool is_comparison(op k) {
   return info(k).types == element_types::comparison || info(k).types == element_types::equality;
 }

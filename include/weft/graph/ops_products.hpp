@@ -32,14 +32,18 @@ struct op_entry<op::dot> {
 // See attention_slots.hpp for the operands, and kernels/attention.hpp for the formulas.
 template <>
 struct op_entry<op::attention> {
-  static constexpr double flops(const auto& g, const auto& n) { return attention_flops(g, n); }
+  static constexpr double flops(const auto& g, const auto& n) {
+    return attention_flops(g, n, 1, 1);
+  }
   static constexpr void adjoint(auto& p) { p.add_attention_gradients(); }
   static constexpr void lower(auto& ctx, int id) { lower_attention(ctx, id); }
 };
 template <>
 struct op_entry<op::attention_adjoint> {
   using adjoint = no_adjoint;
-  static constexpr double flops(const auto& g, const auto& n) { return attention_flops(g, n); }
+  static constexpr double flops(const auto& g, const auto& n) {
+    return attention_flops(g, n, 3, 2);
+  }
   static constexpr void lower(auto& ctx, int id) { lower_attention(ctx, id); }
 };
 

@@ -26,7 +26,7 @@ constexpr void describe(kernels::call& c, const Tables& tables, const instructio
   c.epilogue = s.epilogue;
   c.fused_count = s.fused_count;
   c.axis_stride = s.axis_stride;
-  if (info(s.kind).in != op_class::attention) return;
+  if (!is_attention(s.kind)) return;
   const lowered_attention& a = tables.attentions[s.attention];
   c.attention = {{saturated(a.lowest), saturated(a.highest), 0},
                  saturated(a.length_more),

@@ -24,7 +24,7 @@ constexpr auto along(const X& x) {
 template <op Kind, class... K, expression X>
 constexpr auto along(const X& x, double epsilon) {
   node n = make_node(Kind, axes_of(shape<K...>{}));
-  scalar_of<Kind>()(n) = epsilon;
+  typename of<Kind>::scalar{}(n) = epsilon;
   return append<float, shape_t<X>>(n, x);
 }
 

@@ -39,13 +39,13 @@ constexpr double pairs_seen(const attention_axes& a, const node& n) {
 
 }  // namespace detail
 
-// Forward: two contractions and a softmax; backward: five contractions and softmax's adjoint. Each
-// bias, bias gradient and dropout adds one flop per (query, key) pair.
-constexpr double attention_flops(const graph& g, const node& n) {
+// That many contractions over, or along, the depth and the values, and a softmax or its adjoint.
+// Each bias, bias gradient and dropout adds one flop per (query, key) pair.
+constexpr double attention_flops(const graph& g, const node& n, int of_depth, int of_values) {
   const attention_axes a = attention_axes_of(g, n);
   const auto depth = static_cast<double>(a.depth->extent);
   const auto value = static_cast<double>(a.value->extent);
-  double each = n.kind == op::attention ? 2 * (depth + value) + 5 : 2 * (3 * depth + 2 * value) + 5;
+  double each = 2 * (of_depth * depth + of_values * value) + 5;
   for_each_operand(n, [&](const slot& s, int) { each += s.flops_per_pair; });
   for_each_result(n, [&](const slot& s) { each += s.flops_per_pair; });
   return static_cast<double>(a.batch.extent()) * detail::pairs_seen(a, n) * each;

@@ -189,7 +189,7 @@ constexpr graph fuse_attention(const graph& g) {
 constexpr graph read_narrow_keys(graph g) {
   for (int i = 0; i < g.count; ++i) {
     node& n = g.nodes[i];
-    if (n.kind != op::attention) continue;
+    if (!is_attention(n.kind)) continue;
     for_each_operand(n, [&](const slot& s, int& id) {
       const node& from = g.nodes[id];
       if (s.narrow && from.kind == op::cast && g.nodes[from.operand[0]].type == dtype::bfloat16 &&

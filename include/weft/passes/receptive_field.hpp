@@ -151,7 +151,7 @@ class receptive_field_finder {
 
   constexpr receptive_field find(const node& n) {
     if (n.kind == op::input) return {has_position(n.axes), 0, 0, 0};
-    if (n.kind == op::attention) return attended(n);
+    if (is_attention(n.kind)) return attended(n);
     if (n.kind == op::carry) return carried(n);
     receptive_field r{};
     bool loses = is_rowwise(n.kind) && has_position(row_axes(n));

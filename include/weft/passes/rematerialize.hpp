@@ -29,7 +29,7 @@ class forward_replay {
     if (n.kind == op::scan_slice) {
       n.region = region_;
       result = g_.emit(n);
-    } else if (is_view(n.kind) || is_rematerializable(n.kind) || n.kind == op::attention) {
+    } else if (is_view(n.kind) || is_rematerializable(n.kind) || is_attention(n.kind)) {
       for (int j = 0; j < n.operands; ++j) n.operand[j] = value(n.operand[j]);
       result = g_.emit(n);
     } else {
