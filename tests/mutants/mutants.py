@@ -127,7 +127,7 @@ MUTANTS = [
     mutant("attend: used weights are taken up", PASSES + "match_attention.hpp", "match_softmax",
            "only_here($of) &&", ""),
     mutant("attend: a sink is forgotten", PASSES + "fuse_attention.hpp", "operand",
-           "return matched($f.sink, $to);", "return -1;"),
+           "-1 : $to[$f[$what]]", "-1 : $what == role::sink ? -1 : $to[$f[$what]]"),
     mutant("attend: less is less or equal", PASSES + "match_attention.hpp", "affine_mask",
            "$p.constant += $n.kind == op::less;", ""),
     mutant("attend: lengths are one more", PASSES + "match_attention.hpp", "intersect_band",

@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include/weft"
 HEADERS = ("axes/axis.hpp", "graph/graph.hpp", "graph/op.hpp", "lower/program.hpp")
 # Follow from others, or from what the language has.
-NO_LIMITS = {"max_nodes", "max_outputs", "max_operands"}
+NO_LIMITS = {"max_nodes", "max_outputs"}
 ROW = re.compile(r"\| (.*?) \| (\d+) \| `(max_\w+)` \| .+ \|")
 
 

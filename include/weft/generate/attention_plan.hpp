@@ -18,7 +18,7 @@ struct attention_operand {
                                   role::bias,   role::relative, role::lengths};
 
   // The slot of operand o.
-  static constexpr int slot(int o) { return kernels::attention_slot(is[o]); }
+  static constexpr int slot(int o) { return attention_slot(is[o]); }
   static constexpr bool has(role what) {
     return std::ranges::find(is, what) != std::end(is) || what == role::statistics;
   }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <iterator>
 
@@ -64,7 +65,7 @@ inline constexpr std::size_t attention_slot_count = [] {
 }();
 
 template <std::size_t Count>
-constexpr std::array<slot, Count> attention_slots() {
+constexpr std::array<slot, Count> filled_in() {
   std::array<slot, Count> slots{};
   for (std::size_t i = 0; i < Count; ++i) {
     slot& here = slots[i] = attention_list::of_adjoint[i];
@@ -92,9 +93,22 @@ constexpr bool contains(std::initializer_list<role> all, role one) {
 
 }  // namespace detail
 
-inline constexpr auto attention_slots = detail::attention_slots<detail::attention_slot_count>();
-inline constexpr auto attention_adjoint_slots =
-    detail::attention_slots<detail::adjoint_slot_count>();
+inline constexpr auto attention_slots = detail::filled_in<detail::attention_slot_count>();
+inline constexpr auto attention_adjoint_slots = detail::filled_in<detail::adjoint_slot_count>();
+
+namespace detail {
+inline constexpr auto attention_slot_of_role = [] {  // kernels look one up for each access
+  std::array<std::int8_t, role_count> of{};
+  for (std::size_t s = 0; s < attention_adjoint_slots.size(); ++s)
+    of[static_cast<std::size_t>(attention_adjoint_slots[s].what)] = static_cast<std::int8_t>(s);
+  return of;
+}();
+}  // namespace detail
+
+// The index of an operand: its slot of attention or of the adjoint, which are the same.
+constexpr int attention_slot(role what) {
+  return detail::attention_slot_of_role[static_cast<std::size_t>(what)];
+}
 
 // Whether `handled` has every operand of attention; and every operand that has a gradient. What
 // handles them one by one asserts it, so that no operand is ignored, which would be wrong numbers.

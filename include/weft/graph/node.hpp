@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "weft/axes/axis.hpp"
-#include "weft/graph/op.hpp"
+#include "weft/graph/op_table.hpp"
 
 namespace weft {
 

@@ -108,8 +108,7 @@ enum class op : std::uint8_t {
   scan_collect,
 };
 
-inline constexpr int max_rank = 8;       // axes of one tensor, and loops of one operation
-inline constexpr int max_operands = 13;  // of one node
+inline constexpr int max_rank = 8;  // axes of one tensor, and loops of one operation
 
 // The entry of an operation in the table; see graph/ops.hpp.
 template <op>

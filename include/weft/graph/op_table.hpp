@@ -250,7 +250,7 @@ inline constexpr std::array table{
         .with({.start = {"gain", "bias"}}),
     operation<role::left, role::right, optional(role::addend), optional(role::second_addend)>(
         op::dot, op_class::contraction, like_left_matrix, expensive | any_result),
-    attends(op::attention, weft::attention_slots).with(fused),
+    attends(op::attention, attention_slots).with(fused),
     attends(op::attention_adjoint, attention_adjoint_slots).with(fused),
     operation<role::x>(op::top_k, op_class::reduction, through_axis_change, expensive)
         .with({.named = {"along", "selected"}}),
@@ -306,14 +306,6 @@ constexpr bool has_each_operation_once() {
 static_assert(has_each_operation_once(),
               "operations: an operation has no line in graph/op_table.hpp, or has two");
 
-constexpr bool nodes_have_room_for_all_operands() {
-  for (const op_info& i : op_table.of)
-    if (i.most > max_operands) return false;
-  return true;
-}
-static_assert(nodes_have_room_for_all_operands(),
-              "operations: an operation has more operands than max_operands in graph/op.hpp");
-
 // "tanh" for op::tanh, from what compilers print of a template argument.
 template <op K>
 constexpr std::string_view spelling() {
@@ -332,6 +324,13 @@ constexpr op_names<K...> names_of(std::integer_sequence<int, K...>) {
 }
 
 }  // namespace detail
+
+// The most operands of one node.
+inline constexpr int max_operands = [] {
+  int most = 0;
+  for (const op_info& i : detail::op_table.of) most = i.most > most ? i.most : most;
+  return most;
+}();
 
 // Calls f.template operator()<K>() for the operation k: how a pass reaches a function of its entry.
 // Each pass makes one table of pointers from it.

@@ -40,7 +40,6 @@
 // each summed over the loops in which the gradient has stride 0.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -55,17 +54,6 @@ struct attention_loops {
   constexpr explicit attention_loops(int loops)
       : query(loops - 4), key(loops - 3), depth(loops - 2), value(loops - 1) {}
 };
-
-// The index of an operand: its slot of attention or of the adjoint, which are the same.
-constexpr int attention_slot(role what) {
-  constexpr auto slots = [] {  // kernels look one up for each access
-    std::array<std::int8_t, role_count> of{};
-    for (std::size_t s = 0; s < attention_adjoint_slots.size(); ++s)
-      of[static_cast<std::size_t>(attention_adjoint_slots[s].what)] = static_cast<std::int8_t>(s);
-    return of;
-  }();
-  return slots[static_cast<std::size_t>(what)];
-}
 
 // Every operand has a stride for every loop, 0 where it is broadcast; heads that share a key
 // (grouped and multi-query attention) are a batch loop in which the key has stride 0. An operand

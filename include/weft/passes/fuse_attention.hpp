@@ -2,7 +2,8 @@
 // 16 bits as they are.
 #pragma once
 
-#include <stdexcept>
+#include <cstdint>
+#include <limits>
 
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
@@ -14,11 +15,6 @@ namespace weft {
 
 namespace detail {
 
-// Not constexpr: where constant evaluation reaches it, the compiler prints its name as the error.
-inline void fuse_attention_has_no_case_for_an_operand_of_attention() {
-  throw std::logic_error("fuse-attention: it has no case for an operand of attention");
-}
-
 class attention_fuser {
  public:
   explicit constexpr attention_fuser(const graph& g) : g_(g), matcher_(g) {}
@@ -29,7 +25,7 @@ class attention_fuser {
     for (int i = 0; i < g_.count; ++i) {
       node n = g_.nodes[i];
       if (n.kind == op::dot) {
-        if (attention_match f{}; matcher_.match(n, f))
+        if (attention_match f = no_match; matcher_.match(n, f))
           n = make(h, f, n.axes, to);
         else
           move(n, to);
@@ -65,34 +61,18 @@ class attention_fuser {
     return n;
   }
   // The operand in a role, emitted into h where it is more than a node of the match; -1: none.
-  static constexpr int matched(int id, const int* to) { return id < 0 ? -1 : to[id]; }
   constexpr int operand(graph& h, const attention_match& f, role what, const int* to) {
     switch (what) {
-      case role::query:
-        return to[f.query];
-      case role::key:
-        return to[f.key];
-      case role::value:
-        return to[f.value];
       case role::mask:
         return joined_masks(h, f, to);
       case role::bias:
         return sum_of_biases(h, f, to);
-      case role::offset:
-        return matched(f.offset, to);
       case role::begins:
-        return f.begins < 0 ? -1 : shifted(h, to[f.begins], f.begin_more);
-      case role::lengths:
-        return matched(f.lengths, to);
+        return f[what] < 0 ? -1 : shifted(h, to[f[what]], f.begin_more);
       case role::relative:
         return f.relative.node < 0 ? -1 : scaled(h, f.relative, to);
-      case role::sink:
-        return matched(f.sink, to);
-      case role::element_ids:
-        return matched(f.element_ids, to);
       default:
-        fuse_attention_has_no_case_for_an_operand_of_attention();
-        return -1;
+        return f[what] < 0 ? -1 : to[f[what]];
     }
   }
   constexpr int joined_masks(graph& h, const attention_match& f, const int* to) {

@@ -21,23 +21,35 @@ struct attention_match {
     double times;
   };
 
-  int query, key, value;
-  addend biases[max_terms];
+  // Operands that are nodes by their slots; -1: there is none. Masks, biases and the relative bias
+  // are below.
+  int nodes[attention_slots.size()]{};
+  addend biases[max_terms]{};
   int bias_count = 0;
   double scale = 1, soft_cap = 0;
-  const axis_info *key_axis, *depth_axis, *value_axis, *query_axis;
+  const axis_info *key_axis = nullptr, *depth_axis = nullptr, *value_axis = nullptr,
+                  *query_axis = nullptr;
   std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
   std::int64_t highest = std::numeric_limits<std::int64_t>::max();
-  int offset = -1, begins = -1, lengths = -1;
   std::int64_t begin_more = 0, length_more = 0;  // added to the begins and the lengths
-  int masks[max_terms];                          // that are joined by and, and are no band
+  int masks[max_terms]{};                        // that are joined by and, and are no band
   int mask_count = 0;
   addend relative{-1, 1};  // a table indexed by distance
-  int sink = -1;           // a score without a key
-  int element_ids = -1;    // of a dropout
   std::int64_t origin = 0;
-};
 
+  constexpr attention_match() {
+    for (int& id : nodes) id = -1;
+  }
+  constexpr int& operator[](role what) { return nodes[attention_slot(what)]; }
+  constexpr int operator[](role what) const { return nodes[attention_slot(what)]; }
+};
+// Copying it is cheaper to evaluate than making one.
+inline constexpr attention_match no_match;
+
+static_assert(handles_operands_of_attention({role::query, role::key, role::value, role::mask,
+                                             role::bias, role::offset, role::begins, role::lengths,
+                                             role::relative, role::sink, role::element_ids}),
+              "fuse-attention: no pattern finds an operand of attention");
 // Finds attention in g, which must outlive it.
 class attention_matcher {
  public:
@@ -55,11 +67,11 @@ class attention_matcher {
         element_ids = at(id).operand[1];
         id = at(id).operand[0];
       }
-      f = {};
+      f = no_match;
       const int scores = match_softmax(id, f);
       if (scores < 0) continue;
-      f.element_ids = element_ids;
-      f.value = n.operand[1 - weights];
+      f[role::element_ids] = element_ids;
+      f[role::value] = n.operand[1 - weights];
       if (match_scores(scores, n.region, f) && find_axes(n, at(id), f) && split_conjunctions(f)) {
         match_positions(f);
         find_relative_bias(at(id), f);
@@ -103,13 +115,13 @@ class attention_matcher {
         slice_axes(part).count != 1 || !part.axes.contains(keys))
       return -1;
     f.key_axis = keys;
-    f.sink = both.operand[0];
+    f[role::sink] = both.operand[0];
     // A sink is broadcast to the scores' other axes by adding it to zeros.
-    const node& first = at(f.sink);
-    if (first.kind == op::copy) f.sink = first.operand[0];
+    const node& first = at(f[role::sink]);
+    if (first.kind == op::copy) f[role::sink] = first.operand[0];
     for (int j = 0; first.kind == op::add && j < 2; ++j)
-      if (is_zero(first.operand[j])) f.sink = first.operand[1 - j];
-    return at(f.sink).axes.contains(keys) ? -1 : both.operand[1];
+      if (is_zero(first.operand[j])) f[role::sink] = first.operand[1 - j];
+    return at(f[role::sink]).axes.contains(keys) ? -1 : both.operand[1];
   }
 
   // The constant that n scales operand 0 by, as a factor; 0 if n does something else.
@@ -162,17 +174,17 @@ class attention_matcher {
     const node& n = at(id);
     if (n.kind != op::dot || !only_here(id) || n.region != region) return false;
     const bool keys_right = at(n.operand[1]).axes.contains(f.key_axis);
-    f.query = n.operand[keys_right ? 0 : 1];
-    f.key = n.operand[keys_right ? 1 : 0];
+    f[role::query] = n.operand[keys_right ? 0 : 1];
+    f[role::key] = n.operand[keys_right ? 1 : 0];
     f.depth_axis = nullptr;
-    for (int a = 0; a < at(f.query).axes.count; ++a) {
-      const axis_info* const axis = at(f.query).axes.at[a];
+    for (int a = 0; a < at(f[role::query]).axes.count; ++a) {
+      const axis_info* const axis = at(f[role::query]).axes.at[a];
       if (n.axes.contains(axis)) continue;
       if (f.depth_axis) return false;  // more than one
       f.depth_axis = axis;
     }
-    return f.depth_axis && !at(f.query).axes.contains(f.key_axis) &&
-           at(f.key).axes.contains(f.key_axis);
+    return f.depth_axis && !at(f[role::query]).axes.contains(f.key_axis) &&
+           at(f[role::key]).axes.contains(f.key_axis);
   }
   // Peels constant factors off node id, multiplying `times` by them; returns what they scale.
   constexpr int peel_factors(int id, double& times) const {
@@ -186,9 +198,9 @@ class attention_matcher {
 
   // Finds the roles of the axes of n, the dot of weights and values; false if it is no attention.
   constexpr bool find_axes(const node& n, const node& weights, attention_match& f) const {
-    const axis_list& of_value = at(f.value).axes;
+    const axis_list& of_value = at(f[role::value]).axes;
     if (!of_value.contains(f.key_axis) || n.axes.contains(f.key_axis)) return false;
-    if (at(f.value).type != dtype::float32) return false;
+    if (at(f[role::value]).type != dtype::float32) return false;
     f.value_axis = nullptr;
     for (int a = 0; a < of_value.count; ++a) {
       const axis_info* const axis = of_value.at[a];
@@ -205,9 +217,9 @@ class attention_matcher {
     // keys', or the longest, which heads that share keys may be in steps of few queries.
     f.query_axis = nullptr;
     bool is_compared = false;
-    for (int a = 0; a < at(f.query).axes.count; ++a) {
-      const axis_info* const axis = at(f.query).axes.at[a];
-      if (axis == f.depth_axis || at(f.key).axes.contains(axis) || of_value.contains(axis))
+    for (int a = 0; a < at(f[role::query]).axes.count; ++a) {
+      const axis_info* const axis = at(f[role::query]).axes.at[a];
+      if (axis == f.depth_axis || at(f[role::key]).axes.contains(axis) || of_value.contains(axis))
         continue;
       const bool compared = f.mask_count > 0 && has_positions(f.masks[0], axis);
       if (!f.query_axis || (compared && !is_compared) ||
@@ -248,9 +260,9 @@ class attention_matcher {
   // that compare key positions into begins and lengths. A band has one offset, so where there is
   // any, masks with another one, or with none, stay masks.
   constexpr void match_positions(attention_match& f) const {
-    for (int i = 0; i < f.mask_count && f.offset < 0; ++i)
+    for (int i = 0; i < f.mask_count && f[role::offset] < 0; ++i)
       if (const affine_index p = affine_mask(f.masks[i], f); p.keys * p.queries == -1)
-        f.offset = p.times == 0 ? -1 : p.other;
+        f[role::offset] = p.times == 0 ? -1 : p.other;
     for (int i = 0; i < f.mask_count;) {
       if (intersect_band(affine_mask(f.masks[i], f), f) || intersect_limits(f.masks[i], f))
         f.masks[i] = f.masks[--f.mask_count];
@@ -283,10 +295,10 @@ class attention_matcher {
       if (!key.known || key.keys != 1 || key.queries != 0 || key.times != 0 || is_constant(limit) ||
           at(limit).type != dtype::int32 || at(limit).axes.contains(f.key_axis))
         continue;
-      if ((side == 0 ? f.lengths : f.begins) >= 0 || key.constant > 1 << 30 ||
+      if ((side == 0 ? f[role::lengths] : f[role::begins]) >= 0 || key.constant > 1 << 30 ||
           key.constant < -(1 << 30))
         return false;
-      (side == 0 ? f.lengths : f.begins) = limit;
+      (side == 0 ? f[role::lengths] : f[role::begins]) = limit;
       if (side == 0)
         f.length_more = 1 - strict - key.constant;
       else
@@ -301,7 +313,7 @@ class attention_matcher {
     if (!p.known) return false;
     const bool shifted = p.times != 0;
     if (p.keys * p.queries == -1) {  // ±(key - query - offset) + constant
-      if (shifted ? p.other != f.offset : f.offset >= 0) return false;
+      if (shifted ? p.other != f[role::offset] : f[role::offset] >= 0) return false;
       if (p.keys == 1)
         f.highest = std::min(f.highest, -p.constant);
       else
@@ -310,8 +322,8 @@ class attention_matcher {
     }
     if (p.queries != 0) return false;
     if (p.keys == -1 && !shifted) return p.constant <= 0;  // true for every key
-    if (p.keys != 1 || !shifted || f.lengths >= 0) return false;
-    f.lengths = p.other;
+    if (p.keys != 1 || !shifted || f[role::lengths] >= 0) return false;
+    f[role::lengths] = p.other;
     f.length_more = 1 - p.constant;
     return true;
   }
@@ -353,7 +365,7 @@ class attention_matcher {
     const int offset = shifted ? p.other : -1;
     const bool banded = f.lowest != std::numeric_limits<std::int64_t>::min() ||
                         f.highest != std::numeric_limits<std::int64_t>::max();
-    if (banded && offset != f.offset) return false;
+    if (banded && offset != f[role::offset]) return false;
     // On a side without a clamp no index may be out of range, where gather gives 0.
     const auto last = [](const axis_info* axis) {
       return axis ? static_cast<std::int64_t>(axis->extent) - 1 : 0;
@@ -366,7 +378,7 @@ class attention_matcher {
     if (!from_first || !to_last) return false;
     f.relative = {n.operand[0], from.times};
     f.origin = p.constant;
-    f.offset = offset;
+    f[role::offset] = offset;
     return true;
   }
   // A node clamped to [low, high].
