@@ -42,7 +42,6 @@ class forward {
         block_(static_cast<std::ptrdiff_t>(block_size(static_cast<std::size_t>(queries_),
                                                       attention_query_block, max_attention_tile))),
         value_row_(round_up(static_cast<std::ptrdiff_t>(value_), lanes())),
-        scale_(static_cast<float>(c.scalar == 0 ? c.scale : c.scale / c.scalar)),
         schedule_(c.random, c.attention.drop.stream) {
     const attention_scratch offsets(c);
     const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
@@ -220,7 +219,7 @@ class forward {
     transpose<row_end::filled>(
         query_tag(),
         {at_.query.at(queries.begin, 0), at_.query.row, at_.query.column, queries.count(), depth_},
-        scale_, packed(t), pitch());
+        at_.scale_before_cap, packed(t), pitch());
     std::fill_n(running_max_ + t * pitch(), width, lowest_score);
     std::fill_n(running_sum_ + t * pitch(), width, 0.0f);
     if (!visible_to_any(queries).empty()) return;
@@ -402,7 +401,6 @@ class forward {
   std::ptrdiff_t value_row_;  // row stride of results and packed values
   bool only_finite_ = false;  // packed values have 0 for those that are not finite
   bool is_finite_ = true;     // whether the block's results are
-  float scale_;
   philox_schedule schedule_;
   float *packed_queries_, *results_, *running_max_, *running_sum_, *rescale_, *scores_, *bias_,
       *packed_values_, *widened_;

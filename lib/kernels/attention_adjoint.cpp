@@ -49,7 +49,6 @@ class adjoint {
         values_(c.extent[loop_.value]),
         depth_vectors_((depth_ + lanes() - 1) / lanes()),
         value_vectors_((values_ + lanes() - 1) / lanes()),
-        scale_(static_cast<float>(c.scale)),
         soft_cap_(static_cast<float>(c.scalar)),
         kept_scale_(kept_scale(c.attention.drop.threshold)),
         schedule_(c.random, c.attention.drop.stream),
@@ -174,7 +173,7 @@ class adjoint {
           return strip_extent{{0, depth_vectors_}, band_range_.keys(strip_of_queries(i))};
         });
     unpack(
-        query_gradient_, queries_.size(), depth_, 0.5f * scale_,
+        query_gradient_, queries_.size(), depth_, 0.5f * at_.scale,
         at_.query_gradient.from(queries_.begin, 0),
         keys_.begin == 0 ? store_mode(operand_of(c_, role::query_gradient), batch_) : store::add);
   }
@@ -204,7 +203,7 @@ class adjoint {
   void pack_queries() {
     const std::ptrdiff_t rows = queries_.size(), all_rows = round_up(rows, tiles::rows);
     pack(at_.query.from(queries_.begin, 0), rows, depth_,
-         soft_cap_ == 0 ? scale_ : scale_ / soft_cap_, query_, all_rows);
+         soft_cap_ == 0 ? at_.scale : at_.scale / soft_cap_, query_, all_rows);
     pack(at_.g.from(queries_.begin, 0), rows, values_, kept_scale_, g_, all_rows);
     const float unscale = kept_scale_ == 0 ? 0 : 1 / kept_scale_;
     const auto result = at_.result.from(queries_.begin, 0);
@@ -369,7 +368,7 @@ class adjoint {
   const attention_loops loop_;
   const std::ptrdiff_t query_extent_, key_extent_, depth_, values_;
   const std::ptrdiff_t depth_vectors_, value_vectors_;
-  const float scale_, soft_cap_, kept_scale_;
+  const float soft_cap_, kept_scale_;
   const philox_schedule schedule_;
   // The current batch index, and the current blocks.
   batch_index batch_;

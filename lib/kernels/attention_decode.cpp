@@ -61,7 +61,6 @@ class decode_step {
         loop_(c.loops),
         depth_(static_cast<std::size_t>(c.extent[loop_.depth])),
         width_(c.extent[loop_.value]),
-        scale_(static_cast<float>(c.scalar == 0 ? c.scale : c.scale / c.scalar)),
         kept_scale_(kept_scale(c.attention.drop.threshold)),
         schedule_(c.random, c.attention.drop.stream) {
     const attention_scratch offsets(c);
@@ -108,7 +107,7 @@ class decode_step {
     // are in the cache.
     const attention_view& at = *std::construct_at(&head.at, c_, batch);
     // Stored in full vectors, as it is loaded: a load that spans two stores would wait for both.
-    const vec scale = hn::Set(tag(), scale_);
+    const vec scale = hn::Set(tag(), at.scale_before_cap);
     map<float>(
         depth_, [&](vec v) HWY_ATTR { return hn::Mul(scale, v); }, head.query, at.query.data);
     head.running_max = std::numeric_limits<float>::lowest();
@@ -320,7 +319,7 @@ class decode_step {
   const attention_loops loop_;
   const std::size_t depth_;
   const std::ptrdiff_t width_;
-  const float scale_, kept_scale_;
+  const float kept_scale_;
   const philox_schedule schedule_;
   decode_head heads_[max_shared];
   // Pointers into the scratch.

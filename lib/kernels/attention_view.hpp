@@ -125,6 +125,8 @@ static_assert(handles_operands_of_attention({role::query, role::key, role::value
                                              role::relative, role::sink, role::element_ids}),
               "kernels: attention_view does not read an operand of attention");
 struct attention_view {
+  // Of the products of queries and keys; and of the argument of the soft cap's tanh.
+  float scale = 1, scale_before_cap = 1;
   slice<const float> query, key, value, bias;
   slice<const std::uint16_t> narrow_key, narrow_value;  // instead, where they are bfloat16
   slice<const std::uint8_t> mask;
@@ -140,6 +142,9 @@ struct attention_view {
   attention_view() = default;
   attention_view(const call& c, const batch_index& batch) {
     const attention_loops loop(c.loops);
+    const double factor = c.scale;
+    scale = static_cast<float>(factor);
+    scale_before_cap = static_cast<float>(c.scalar == 0 ? factor : factor / c.scalar);
     const auto set_first = [&]<class T>(T*& to, const operand& o) {
       if (o.data != nullptr) to = static_cast<T*>(o.data) + batch.offset(o);
     };
