@@ -10,17 +10,7 @@ using choice = attention_option;
 
 constexpr band causal{PTRDIFF_MIN, 0, 0};
 
-// None, and all loops of two batch loops, the queries and the keys.
-optional_loops any_loops() {
-  optional_loops all{std::nullopt};
-  for (const unsigned batch : {0u, no_outer + 0u, no_inner + 0u, no_outer | no_inner})
-    for (const unsigned others : {0u, no_query + 0u, no_key + 0u, no_query | no_key})
-      all.push_back(batch | others);
-  return all;
-}
 const std::vector<unsigned> loops_of_batch{0, no_outer, no_inner, no_outer | no_inner};
-const optional_loops loops_of_sink{std::nullopt, 0,        no_outer,           no_inner,
-                                   no_batch,     no_query, no_outer | no_query};
 // Of some loops, and with queries that see no key.
 choice masks() {
   choice all("mask without", &problem::mask,
@@ -39,26 +29,26 @@ BOOST_AUTO_TEST_SUITE(attention_adjoint)
 
 BOOST_AUTO_TEST_CASE(reference_agrees_with_central_differences) {
   for (const double rate : {0.0, 0.4}) {
-    trial t({.batch = {2, 2},
-             .query = 3,
-             .key = 4,
-             .depth = 3,
-             .value = 2,
-             .seen = {-2, 1, 1},
-             .soft_cap = rate > 0 ? 0 : 1.5,
-             .mask = no_outer,
-             .bias = no_inner,
-             .relative = no_outer,
-             .sink = no_outer | no_query,
-             .distances = 4,
-             .origin = 2,
-             .key_without = no_inner,
-             .value_without = no_outer,
-             .rate = rate,
-             .hidden = {1}});
+    problem p{.batch = {2, 2},
+              .query = 3,
+              .key = 4,
+              .depth = 3,
+              .value = 2,
+              .seen = {-2, 1, 1},
+              .soft_cap = rate > 0 ? 0 : 1.5,
+              .distances = 4,
+              .origin = 2,
+              .key_without = no_inner,
+              .value_without = no_outer,
+              .rate = rate,
+              .hidden = {1}};
+    for (const auto& [what, without] : optional_operands) p.*without = no_inner;
+    p.mask = p.relative = no_outer;
+    p.sink = no_outer | no_query;
+    trial t(p);
     const expected_gradients expected(t);
     for (std::size_t n = 0; n < expected.all.size(); ++n) {
-      array<float>& of = t.*gradients_of_call[n].of;
+      array<float>& of = t[gradient_slots[n].gradient_of];
       const expectation& e = expected.all[n];
       for (std::size_t i = 0; i < of.memory.size(); ++i) {
         const float x = of.memory[i];
@@ -74,7 +64,7 @@ BOOST_AUTO_TEST_CASE(reference_agrees_with_central_differences) {
         const auto j = static_cast<std::size_t>(expected.first[n]) + i;
         // The two differ by three times the error at h; 1e-10 allows for rounding.
         BOOST_TEST(std::abs(e.value[j] - at_h) <= std::abs(at_2h - at_h) + 1e-10,
-                   gradients_of_call[n].name << " " << i);
+                   name_of(gradient_slots[n].what) << " " << i);
         BOOST_TEST(e.is_element[j]);
       }
     }
@@ -93,13 +83,13 @@ BOOST_AUTO_TEST_CASE(gradients_are_right_for_any_extents) {
 
 BOOST_AUTO_TEST_CASE(gradients_are_right_where_an_extent_is_0) {
   check(pairwise<problem>(
-      {}, {choice("query", &problem::query, {0, 1, 5}), choice("key", &problem::key, {0, 1, 5}),
-           choice("depth", &problem::depth, {5, 0}), choice("value", &problem::value, {3, 0}),
-           choice("batch", &problem::batch, {{2, 2}, {0}, {2, 0}}),
-           choice("bias", &problem::bias, {std::nullopt, 0, no_inner}),
-           choice("relative", &problem::relative, {std::nullopt, 0}),
-           choice("sink", &problem::sink, {std::nullopt, 0}), in_layouts,
-           choice("rate", &problem::rate, {0, 0.5})}));
+      {}, and_optional_operands(
+              {choice("query", &problem::query, {0, 1, 5}), choice("key", &problem::key, {0, 1, 5}),
+               choice("depth", &problem::depth, {5, 0}), choice("value", &problem::value, {3, 0}),
+               choice("batch", &problem::batch, {{2, 2}, {0}, {2, 0}}),
+               choice("relative", &problem::relative, {std::nullopt, 0}), in_layouts,
+               choice("rate", &problem::rate, {0, 0.5})},
+              {0, no_inner})));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_are_right_over_several_tiles) {
@@ -173,18 +163,16 @@ BOOST_AUTO_TEST_CASE(gradients_are_right_for_relative_biases) {
 BOOST_AUTO_TEST_CASE(options_combine) {
   check(pairwise<problem>(
       {.batch = {2, 3}, .depth = 8, .value = 5},
-      {masks(), choice("bias without", &problem::bias, any_loops()),
-       queries_and_keys({{5, 9}, {50, 140}, {130, 70}}), in_bands, in_layouts, limits(), dropouts(),
-       choice("sink without", &problem::sink, loops_of_sink),
-       relative_biases({0, no_inner, no_outer | no_query, no_query}),
-       choice("soft cap", &problem::soft_cap, {0, 0.5, 4, 50}),
-       choice("query without", &problem::query_without, {0, no_outer}),
-       choice("key without", &problem::key_without, loops_of_batch),
-       choice("value without", &problem::value_without, {0, no_inner, no_outer | no_inner}),
-       choice("numbers without", &problem::numbers_without, {0, no_inner}),
-       choice("wants bias", &problem::wants_bias, {true, false}),
-       choice("wants relative", &problem::wants_relative, {true, false}),
-       choice("wants sink", &problem::wants_sink, {true, false})}));
+      and_optional_operands(
+          {masks(), queries_and_keys({{5, 9}, {50, 140}, {130, 70}}), in_bands, in_layouts,
+           limits(), dropouts(), relative_biases({0, no_inner, no_outer | no_query, no_query}),
+           choice("soft cap", &problem::soft_cap, {0, 0.5, 4, 50}),
+           choice("query without", &problem::query_without, {0, no_outer}),
+           choice("key without", &problem::key_without, loops_of_batch),
+           choice("value without", &problem::value_without, {0, no_inner, no_outer | no_inner}),
+           choice("numbers without", &problem::numbers_without, {0, no_inner}),
+           unwanted_gradients()},
+          loops_of_batch)));
 }
 
 // Element ids start at each of the four words of a counter.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,27 +70,29 @@ struct trial : attention_operands {
   }
 };
 
-// The gradients: of which operand, and where a call has them.
-enum which { of_query, of_key, of_value, of_bias, of_relative, of_sink };
-struct gradient {
-  const char* name;
-  role in_call;
-  array<float> attention_operands::*of;
-};
-inline constexpr gradient gradients_of_call[]{
-    {"query", role::query_gradient, &trial::query},
-    {"key", role::key_gradient, &trial::key},
-    {"value", role::value_gradient, &trial::value},
-    {"bias", role::bias_gradient, &trial::bias},
-    {"relative", role::relative_gradient, &trial::relative},
-    {"sink", role::sink_gradient, &trial::sink}};
+// The slots of the gradients, which are the last ones.
+inline constexpr std::span gradient_slots(std::ranges::find_if(attention_adjoint_slots,
+                                                               is_gradient),
+                                          attention_adjoint_slots.end());
+// The place of an operand's gradient among them.
+constexpr std::size_t gradient_for(role what) {
+  return static_cast<std::size_t>(std::ranges::find(gradient_slots, what, &slot::gradient_of) -
+                                  gradient_slots.begin());
+}
 
-inline constexpr int gradient_count = std::size(gradients_of_call);
-static_assert(std::ranges::count_if(attention_adjoint_slots, is_gradient) == gradient_count,
-              "tests: gradients_of_call has no gradient for an operand of attention");
-
-inline extents extents_of(const trial& t, int i) {
-  return t.with_extents(i == of_relative ? t.o.distances : t.o.key);
+// The gradients that need not be requested: all, none, and all but one.
+inline attention_option unwanted_gradients() {
+  std::vector<attention_option::value> values{
+      {"all gradients", [](problem& p) { p.unwanted.clear(); }}};
+  std::vector<role> all;
+  for (const slot& s : gradient_slots) {
+    if (s.is != presence::optional) continue;
+    all.push_back(s.gradient_of);
+    values.push_back({words("no gradient for the ", name_of(s.gradient_of)),
+                      [what = s.gradient_of](problem& p) { p.unwanted = {what}; }});
+  }
+  values.push_back({"required gradients", [all](problem& p) { p.unwanted = all; }});
+  return values;
 }
 
 // Buffers for the gradients.
@@ -97,35 +100,34 @@ struct gradients {
   std::vector<array<float>> all;
 
   explicit gradients(const trial& t) {
-    for (int i = 0; i < gradient_count; ++i) {
-      const extents& stride = (t.*gradients_of_call[i].of).stride;
+    for (const slot& s : gradient_slots) {
+      const extents& stride = t[s.gradient_of].stride;
       unsigned without = 0;
       for (std::size_t l = 0; l < stride.size(); ++l) without |= (stride[l] == 0 ? 1u : 0u) << l;
-      all.emplace_back(extents_of(t, i), t.o.how, without, true);
+      all.emplace_back(t.extents_of(s), t.o.how, without, true);
     }
   }
 
   // Requests those of operands that are present.
   void request(const problem& p, attention_call& c) {
-    const bool wanted[]{true,
-                        true,
-                        true,
-                        p.bias && p.wants_bias,
-                        p.relative && p.wants_relative,
-                        p.sink && p.wants_sink};
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (wanted[i]) c[gradients_of_call[i].in_call] = all[i].as_operand();
+      if (const slot& s = gradient_slots[i];
+          c[s.gradient_of].data != nullptr && std::ranges::count(p.unwanted, s.gradient_of) == 0)
+        c[s.what] = all[i].as_operand();
   }
   // Where they differ from others, bit by bit.
   std::string differences(const gradients& others) const {
     std::string text;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (const auto d = different_bits(all[i].memory, others.all[i].memory); !d.empty())
-        text += gradients_of_call[i].name + (": " + d) + "; ";
+        text += words(name_of(gradient_slots[i].what), ": ", d, "; ");
     return text;
   }
 };
 
+static_assert(handles_gradients_of_attention({role::query, role::key, role::value, role::bias,
+                                              role::relative, role::sink}),
+              "tests: expected_gradients has no formula for an operand of attention");
 // The expected gradients. With u half of epsilon, each sum of n products is off by n u times the
 // sum of their magnitudes, and each other operation by u; errors are propagated to first order.
 struct expected_gradients {
@@ -137,13 +139,13 @@ struct expected_gradients {
     attention_call c = t.call;
     const problem& p = t.o;
     into.request(p, c);
-    for (int i = 0; i < gradient_count; ++i) {
-      const array<float>& a = into.all[static_cast<std::size_t>(i)];
-      const operand& o = c[gradients_of_call[i].in_call];
+    for (std::size_t i = 0; i < into.all.size(); ++i) {
+      const array<float>& a = into.all[i];
+      const operand& o = c[gradient_slots[i].what];
       expectation& e = all.emplace_back(a);
       first.push_back(a.first);
       if (o.data == nullptr) continue;
-      extents points = extents_of(t, i);
+      extents points = t.extents_of(gradient_slots[i]);
       for (std::size_t l = 0; l < points.size(); ++l)
         if (o.stride[l] == 0) points[l] = 1;
       // Loops that the operand lacks have stride 0, those of extent 1 that it has do not.
@@ -175,7 +177,7 @@ struct expected_gradients {
       const double dot_error = (values + 5) * u * dots;
       if (c[role::sink_gradient].data != nullptr) {
         const double exponent = row.sink - row.statistics, weight = std::exp(exponent);
-        add(of_sink, offset(c[role::sink_gradient], at), -weight * dot, 1,
+        add(role::sink, offset(c[role::sink_gradient], at), -weight * dot, 1,
             weight * (dot_error +
                       (u * (std::abs(row.statistics) + std::abs(exponent) + 2)) * std::abs(dot)),
             bias_terms);
@@ -215,28 +217,28 @@ struct expected_gradients {
         const double dz_error =
             std::abs(dz) * (weight_error + 3 * u) + s.weight * (dp_error + dot_error);
         if (c[role::bias_gradient].data != nullptr)
-          add(of_bias, offset(c[role::bias_gradient], pair), dz, 1, dz_error, bias_terms);
+          add(role::bias, offset(c[role::bias_gradient], pair), dz, 1, dz_error, bias_terms);
         if (c[role::relative_gradient].data != nullptr)
-          add(of_relative, offset(c[role::relative_gradient], looked_up(c, pair)), dz, 1, dz_error,
-              bias_terms);
+          add(role::relative, offset(c[role::relative_gradient], looked_up(c, pair)), dz, 1,
+              dz_error, bias_terms);
         const line to_query(c[role::query_gradient], loop.depth, pair),
             to_key(c[role::key_gradient], loop.depth, pair),
             to_value(c[role::value_gradient], loop.value, pair);
         t.for_values([&](std::ptrdiff_t e) {
-          add(of_value, to_value.first + e * to_value.step, s.kept * s.weight, g_row[e],
+          add(role::value, to_value.first + e * to_value.step, s.kept * s.weight, g_row[e],
               s.kept * s.weight * (weight_error + 2 * u), terms);
         });
         for (std::ptrdiff_t d = 0; d < p.depth; ++d) {
-          add(of_query, to_query.first + d * to_query.step, ds, key_row[d], ds_error, terms);
-          add(of_key, to_key.first + d * to_key.step, ds, query_row[d], ds_error, terms);
+          add(role::query, to_query.first + d * to_query.step, ds, key_row[d], ds_error, terms);
+          add(role::key, to_key.first + d * to_key.step, ds, query_row[d], ds_error, terms);
         }
       }
     });
   }
 
-  void add(which of, std::ptrdiff_t at, double x, double y, double x_error, double terms) {
-    expectation& e = all[of];
-    const auto i = static_cast<std::size_t>(first[of] + at);
+  void add(role of, std::ptrdiff_t at, double x, double y, double x_error, double terms) {
+    expectation& e = all[gradient_for(of)];
+    const auto i = static_cast<std::size_t>(first[gradient_for(of)] + at);
     e.value[i] += x * y;
     // Weights too small for a normal float are flushed to 0.
     const double smallest = std::numeric_limits<float>::min();
@@ -247,7 +249,7 @@ struct expected_gradients {
     std::string text;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (const auto d = all[i].differences(g.all[i]); !d.empty())
-        text += gradients_of_call[i].name + (": " + d) + "; ";
+        text += words(name_of(gradient_slots[i].what), ": ", d, "; ");
     return text;
   }
 };

@@ -54,10 +54,31 @@ struct attention_options {
   float range = 2;                                                         // of the queries
   // Keys whose elements are NaN, and keys whose values alternate between NaN and infinity.
   std::vector<std::ptrdiff_t> spoiled_keys{}, spoiled_values{};
-  // Of the adjoint: queries whose keys are all masked out, and which gradients are requested.
+  // Of the adjoint: queries whose keys are all masked out, and operands whose gradients are not
+  // requested.
   std::vector<std::ptrdiff_t> hidden{};
-  bool wants_bias = true, wants_relative = true, wants_sink = true;
+  std::vector<role> unwanted{};
 };
+
+// The operands that have an option for the loops that they lack.
+struct optional_operand {
+  role what;
+  std::optional<unsigned> attention_options::*without;
+};
+inline constexpr optional_operand optional_operands[]{
+    {role::mask, &attention_options::mask},
+    {role::bias, &attention_options::bias},
+    {role::relative, &attention_options::relative},
+    {role::sink, &attention_options::sink}};
+
+// The loops of a slot that an operand may be without, as bits.
+constexpr unsigned loops_of(const slot& s) {
+  const unsigned keys = (s.loops & over::distance) != 0 ? over::key : 0;
+  return (s.loops | keys) >> 1 & 15u;
+}
+inline const slot& slot_of(role what) {
+  return attention_adjoint_slots[static_cast<std::size_t>(attention_slot(what))];
+}
 
 inline std::ostream& operator<<(std::ostream& out, const band& b) {
   return out << b.lowest << " to " << b.highest << " from " << b.offset;
@@ -142,6 +163,21 @@ inline attention_option distances() {
          [n = number, from = origin](attention_options& o) { o.distances = n, o.origin = from; }});
   return values;
 }
+// Of optional operands, but for masks and relative biases: none, and each without any of its loops
+// of queries and keys, and without these of the batch.
+inline std::vector<attention_option> and_optional_operands(std::vector<attention_option> all,
+                                                           const std::vector<unsigned>& batch) {
+  for (const auto& [what, member] : optional_operands) {
+    if (what == role::mask || what == role::relative) continue;
+    optional_loops values{std::nullopt};
+    for (const unsigned outer : batch)
+      for (const unsigned inner : {0u, no_query + 0u, no_key + 0u, no_query | no_key})
+        if ((inner & ~loops_of(slot_of(what))) == 0) values.push_back(outer | inner);
+    all.emplace_back(std::string(name_of(what)) + " without", member, values);
+  }
+  return all;
+}
+
 // None, and each with one of these sets of loops that it lacks.
 inline attention_option relative_biases(const std::vector<unsigned>& without) {
   attention_option all = distances();
@@ -174,7 +210,7 @@ static_assert(handles_operands_of_attention({role::query, role::key, role::value
 struct attention_operands {
   attention_options o;
   extents extent;
-  array<float> query, key, value, g, bias, relative, sink, result, statistics;
+  std::vector<array<float>> floats;  // by slot, empty where it is of another type
   array<bfloat16> narrow_key, narrow_value;
   array<std::uint8_t> mask;
   array<std::int32_t> offset, begins, lengths, ids;
@@ -184,31 +220,29 @@ struct attention_operands {
   explicit attention_operands(const attention_options& of, float size)
       : o(of),
         extent(with_extents(o.key)),
-        query(make<float>(no_key | no_value | o.query_without)),
-        key(make<float>(no_query | no_value | o.key_without)),
-        value(make<float>(no_query | no_depth | o.value_without)),
-        g(make<float>(no_key | no_depth)),
-        bias(make<float>(no_depth | no_value | o.bias.value_or(no_query | no_key | no_batch))),
-        relative(with_extents(o.distances), o.how,
-                 bits(no_depth | no_value | o.relative.value_or(no_query | no_key | no_batch))),
-        sink(make<float>(no_key | no_depth | no_value | o.sink.value_or(no_query | no_batch))),
-        result(make<float>(no_key | no_depth, true)),
-        statistics(make<float>(no_key | no_depth | no_value, true)),
-        narrow_key(make<bfloat16>(no_query | no_value | o.key_without)),
-        narrow_value(make<bfloat16>(no_query | no_depth | o.value_without)),
-        mask(make<std::uint8_t>(no_depth | no_value | o.mask.value_or(no_query | no_key))),
+        narrow_key(make<bfloat16>(slot_of(role::key))),
+        narrow_value(make<bfloat16>(slot_of(role::value))),
+        mask(make<std::uint8_t>(slot_of(role::mask))),
         offset(numbers(o.offset, false)),
         begins(numbers(o.begins, o.for_each_query)),
         lengths(numbers(o.lengths, o.for_each_query)),
         ids(extent, o.numbered, bits(no_depth | no_value | o.numbers_without)) {
+    call.loops = static_cast<int>(extent.size());
+    std::copy(extent.begin(), extent.end(), call.extent);
     unsigned seed = 0;
-    for (array<float>* a : {&query, &key, &value, &g, &bias, &relative, &sink}) {
-      fill(*a, ++seed);
-      for (float& x : a->memory) x *= size;
+    for (const slot& s : attention_adjoint_slots) {
+      if (is_gradient(s)) break;
+      const bool computed = s.what == role::result || s.what == role::statistics;
+      const bool is_float = s.type == dtype::float32 && s.by != access::strides;
+      array<float>& a =
+          floats.emplace_back(is_float ? make<float>(s, computed) : array<float>({}, o.how));
+      if (computed || !is_float) continue;
+      fill(a, ++seed);
+      for (float& x : a.memory) x *= s.what == role::query ? size * o.range / 2 : size;
     }
-    for (float& x : query.memory) x *= o.range / 2;
     fill(mask, ++seed);
-    const attention_loops loop(static_cast<int>(extent.size()));
+    const attention_loops loop(call.loops);
+    array<float>&key = (*this)[role::key], &value = (*this)[role::value];
     for (const std::ptrdiff_t i : o.hidden) set(mask, loop.query, i, [](auto) { return 0; });
     for (const std::ptrdiff_t j : o.spoiled_keys) set(key, loop.key, j, [](auto) { return NAN; });
     for (const std::ptrdiff_t j : o.spoiled_values)
@@ -220,20 +254,17 @@ struct attention_operands {
     };
     narrow(key, narrow_key);
     narrow(value, narrow_value);
-    call.loops = static_cast<int>(extent.size());
-    std::copy(extent.begin(), extent.end(), call.extent);
-    call[role::query] = query.as_operand();
-    call[role::key] = o.narrow_keys ? narrow_key.as_operand() : key.as_operand();
-    call[role::value] = o.narrow_values ? narrow_value.as_operand() : value.as_operand();
-    call[role::g] = g.as_operand();
+    for (const role what : {role::query, role::key, role::value, role::g, role::result})
+      call[what] = (*this)[what].as_operand();
+    for (const auto& [what, without] : optional_operands)
+      if (o.*without) call[what] = (*this)[what].as_operand();
     if (o.mask) call[role::mask] = mask.as_operand();
-    if (o.bias) call[role::bias] = bias.as_operand();
+    if (o.narrow_keys) call[role::key] = narrow_key.as_operand();
+    if (o.narrow_values) call[role::value] = narrow_value.as_operand();
     if (o.relative) {
-      call[role::relative] = relative.as_operand();
       call.attention.distances = o.distances;
       call.attention.origin = o.origin;
     }
-    if (o.sink) call[role::sink] = sink.as_operand();
     if (!o.offset.empty()) call[role::offset] = offset.as_operand();
     if (!o.begins.empty()) call[role::begins] = begins.as_operand();
     if (!o.lengths.empty()) call[role::lengths] = lengths.as_operand();
@@ -242,13 +273,20 @@ struct attention_operands {
       call.attention.drop = {0x89abcdef, weft::drop_threshold(o.rate)};
       call.random = {0x0123456789abcdef, 0xfedcba9876543210};
     }
-    call[role::result] = result.as_operand();
-    if (o.has_statistics) call[role::statistics] = statistics.as_operand();
+    if (o.has_statistics) call[role::statistics] = (*this)[role::statistics].as_operand();
     call.scale = 0.25;
     call.scalar = o.soft_cap;
     call.attention.visible = o.seen;
   }
   attention_operands(attention_operands&&) = default;
+
+  // An operand or a result of floats.
+  array<float>& operator[](role what) {
+    return floats[static_cast<std::size_t>(attention_slot(what))];
+  }
+  const array<float>& operator[](role what) const {
+    return floats[static_cast<std::size_t>(attention_slot(what))];
+  }
 
   // For this number of keys, or of distances.
   extents with_extents(std::ptrdiff_t keys) const {
@@ -260,14 +298,28 @@ struct attention_operands {
     const auto batch = static_cast<unsigned>(o.batch.size());
     return (without >> 4 & ((1u << batch) - 1)) | (without & 15u) << batch;
   }
-  template <class T>
-  array<T> make(unsigned without, bool is_result = false) const {
-    return array<T>(extent, o.how, bits(without), is_result);
+  extents extents_of(const slot& s) const {
+    return with_extents((s.loops & over::distance) != 0 ? o.distances : o.key);
   }
 
  private:
+  // The loops that an operand lacks.
+  unsigned without(const slot& s) const {
+    unsigned some = s.what == role::query   ? o.query_without
+                    : s.what == role::key   ? o.key_without
+                    : s.what == role::value ? o.value_without
+                                            : 0;
+    for (const auto& [what, member] : optional_operands)
+      if (what == s.what) some = (o.*member).value_or(~0u);
+    return some | (~loops_of(s) & 15u);
+  }
+  template <class T>
+  array<T> make(const slot& s, bool is_result = false) const {
+    return array<T>(extents_of(s), o.how, bits(without(s)), is_result);
+  }
   array<std::int32_t> numbers(const std::vector<std::int32_t>& some, bool for_each_query) const {
-    auto a = make<std::int32_t>((for_each_query ? 0u : no_query) | no_key | no_depth | no_value);
+    array<std::int32_t> a(extent, o.how,
+                          bits((for_each_query ? 0u : no_query) | no_key | no_depth | no_value));
     for (std::size_t i = 0; i < a.memory.size() && !some.empty(); ++i)
       a.memory[i] = some[i % some.size()];
     return a;

@@ -19,7 +19,7 @@ const optional_loops any_loops{std::nullopt,
                                no_query | no_batch,
                                no_key | no_batch,
                                no_query | no_key | no_batch};
-const optional_loops loops_of_sink{std::nullopt, 0, no_query, no_batch, no_query | no_batch};
+const std::vector<unsigned> loops_of_batch{0, no_batch};
 const std::vector<unsigned> loops_of_relative{0, no_query, no_batch, no_query | no_batch};
 
 // Heads that share keys and values.
@@ -45,10 +45,13 @@ BOOST_AUTO_TEST_CASE(attention_is_right_for_any_extents_and_layouts) {
 BOOST_AUTO_TEST_CASE(attention_is_right_where_an_extent_is_0) {
   check(pairwise<options>(
       {},
-      {choice("query", &options::query, {0, 1, 5}), choice("key", &options::key, {0, 1, 5}),
-       choice("value", &options::value, {20, 0}), choice("batch", &options::batch, {{2}, {0}}),
-       choice("rate", &options::rate, {0, 0.5}), choice("mask", &options::mask, {std::nullopt, 0}),
-       choice("sink", &options::sink, loops_of_sink), relative_biases({0}), narrow, in_layouts}));
+      and_optional_operands(
+          {choice("query", &options::query, {0, 1, 5}), choice("key", &options::key, {0, 1, 5}),
+           choice("value", &options::value, {20, 0}), choice("batch", &options::batch, {{2}, {0}}),
+           choice("rate", &options::rate, {0, 0.5}),
+           choice("mask", &options::mask, {std::nullopt, 0}), relative_biases({0}), narrow,
+           in_layouts},
+          loops_of_batch)));
 }
 
 BOOST_AUTO_TEST_CASE(attention_is_right_over_several_tiles) {
@@ -122,14 +125,15 @@ BOOST_AUTO_TEST_CASE(options_combine) {
   const auto combined = [](const choice& extents_of, const choice& batch) {
     check(pairwise<options>(
         {.depth = 5},
-        {extents_of, batch, in_bands, limits(), dropouts(), in_layouts,
-         choice("mask", &options::mask, any_loops), choice("bias", &options::bias, any_loops),
-         choice("sink", &options::sink, loops_of_sink), relative_biases(loops_of_relative), narrow,
-         shared_keys, choice("soft cap", &options::soft_cap, {0, 0.5, 3, 50}),
-         choice("statistics", &options::has_statistics, {true, false}),
-         choice("range", &options::range, {2, 200}),
-         choice("numbers without", &options::numbers_without, {0, no_batch}),
-         choice("value", &options::value, {20, 3})}));
+        and_optional_operands(
+            {extents_of, batch, in_bands, limits(), dropouts(), in_layouts,
+             choice("mask", &options::mask, any_loops), relative_biases(loops_of_relative), narrow,
+             shared_keys, choice("soft cap", &options::soft_cap, {0, 0.5, 3, 50}),
+             choice("statistics", &options::has_statistics, {true, false}),
+             choice("range", &options::range, {2, 200}),
+             choice("numbers without", &options::numbers_without, {0, no_batch}),
+             choice("value", &options::value, {20, 3})},
+            loops_of_batch)));
   };
   const choice batch("batch", &options::batch, {{2, 3}, {4}, {}});
   combined(queries_and_keys({{3, 7}, {50, 140}, {60, 300}}), batch);

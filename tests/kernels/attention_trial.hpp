@@ -23,36 +23,37 @@ using options = attention_options;
 class trial {
  public:
   explicit trial(const options& o)
-      : all_(o, 1), result_(all_.result), statistics_(all_.statistics) {
+      : all_(o, 1), result_(all_[role::result]), statistics_(all_[role::statistics]) {
     // Some biases mask keys out.
     const auto masks_out = [](array<float>& a, std::size_t first, std::size_t step) {
       for (std::size_t i = first; i < a.memory.size(); i += step) a.memory[i] = -infinity;
     };
-    masks_out(all_.bias, 0, 7);
-    masks_out(all_.relative, 3, 11);
-    masks_out(all_.sink, 4, 9);
+    masks_out(all_[role::bias], 0, 7);
+    masks_out(all_[role::relative], 3, 11);
+    masks_out(all_[role::sink], 4, 9);
     expect();
   }
 
   // What differs from the expected results.
   std::string differences(const table& kernels) {
     run(kernels, 1);
-    std::string differ = result_.differences(all_.result);
-    if (all_.o.has_statistics) differ += statistics_.differences(all_.statistics);
+    std::string differ = result_.differences(all_[role::result]);
+    if (all_.o.has_statistics) differ += statistics_.differences(all_[role::statistics]);
     return differ;
   }
 
   // The results.
   std::vector<float> bits(const table& kernels, int parts) {
     run(kernels, parts);
-    std::vector<float> both = all_.result.memory;
-    both.insert(both.end(), all_.statistics.memory.begin(), all_.statistics.memory.end());
+    std::vector<float> both = all_[role::result].memory;
+    both.insert(both.end(), all_[role::statistics].memory.begin(),
+                all_[role::statistics].memory.end());
     return both;
   }
 
  private:
   void run(const table& kernels, int parts) {
-    for (array<float>* a : {&all_.result, &all_.statistics})
+    for (array<float>* a : {&all_[role::result], &all_[role::statistics]})
       std::fill(a->memory.begin(), a->memory.end(), a->canary);
     attention_call c = all_.call;
     for (int i = 0; i < parts; ++i) {
@@ -90,7 +91,8 @@ class trial {
                          2);
       if (all_.o.has_statistics) {
         const bool hidden = row.statistics == -score_row::infinity;
-        statistics_.expect(all_.statistics, offset(c[role::statistics], index), row.statistics,
+        statistics_.expect(all_[role::statistics], offset(c[role::statistics], index),
+                           row.statistics,
                            hidden ? 0 : error + 2 * epsilon * std::abs(row.statistics));
       }
       for (index[e] = 0; index[e] < all_.o.value; ++index[e]) {
@@ -106,7 +108,7 @@ class trial {
         }
         // Numerator and denominator have that relative error, and their quotient three roundings
         // more; and exponentials below 2^-125 are flushed to 0.
-        result_.expect(all_.result, offset(c[role::result], index), sum,
+        result_.expect(all_[role::result], offset(c[role::result], index), sum,
                        (2 * error + 3 * epsilon) * magnitude + flushed);
       }
     });

@@ -235,7 +235,7 @@ struct computed<op::attention_adjoint> : computation {  // its results, concaten
     const attention_values a = attention_of(n);
     v.data.clear();
     for_each_gradient(n, [&](const slot& s, int) {
-      const std::vector<double>& part = a.gradient_for(s.gradient_of);
+      const std::vector<double>& part = a.gradient_for[s.gradient_of];
       v.data.insert(v.data.end(), part.begin(), part.end());
     });
   }
