@@ -30,6 +30,12 @@ struct echo {
   }
 };
 
+struct one_name {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::results(weft::as<"y">(s.input<"x", float, Rows, Columns>() * 2));
+  }
+};
+
 struct threshold {
   constexpr auto operator()(weft::scope s) const {
     auto above = s.input<"x", float, Rows>() > s.input<"least", float>();
@@ -75,6 +81,23 @@ BOOST_AUTO_TEST_CASE(a_run_gives_the_view_of_a_result_without_a_name_and_others_
   weft::module<echo, "part"> net;
   const auto r = net(arg<"x">(weft::array<float, Rows, Columns>(2)));
   BOOST_TEST(r.get<"part">().length<Rows>() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_only_result_that_a_module_computes_is_its_view_also_where_it_has_a_name) {
+  weft::module<one_name> net;
+  weft::module<echo, "part"> one_of_three;
+  weft::array<float, Rows, Columns> x(2);
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i);
+  const auto y = net(arg<"x">(x));
+  BOOST_TEST(y(1u, 2u) == 10);
+  BOOST_TEST(y.size() == 6u);
+  BOOST_TEST(y.get<"y">()(1u, 2u) == 10);
+  BOOST_TEST(y.at<Rows>(1)(2u) == 10);
+  const weft::view<const float, weft::shape<Rows, Columns>> view = y;
+  BOOST_TEST(view.data() == y.data());
+  BOOST_TEST(one_of_three(arg<"x">(y))(1u, 1u) == 10);
+  const weft::array<float, Rows, Columns> kept(y);
+  BOOST_TEST(net(arg<"x">(kept))(1u, 2u) == 20);
 }
 
 BOOST_AUTO_TEST_CASE(a_result_does_not_change_with_arguments_or_parameters) {

@@ -14,6 +14,16 @@
 
 namespace weft {
 
+namespace detail {
+template <class T, class S>
+void take_view(const view<T, S>&);
+// A view, or the results of a run that are one.
+template <class X>
+concept view_like = requires(const X& x) {
+  take_view(x);
+};
+}  // namespace detail
+
 // What weft::arg returns.
 template <fixed_string Name, class V>
 struct named_argument {
@@ -52,11 +62,12 @@ constexpr auto arg(const R& x) {
 }
 
 template <fixed_string Name, class X>
-requires(!is_dtype<X> && !requires(const X& x) { std::span(x); }) WEFT_REJECT(
-    (rule::elements), arg(const X&),
-    (elements,
-     "arg: it is a weft::array or a weft::view, a contiguous range such as a std::vector, or "
-     "a number, of float, std::int32_t, bool or weft::bfloat16"))
+requires(!is_dtype<X> && !detail::view_like<X> && !requires(const X& x) { std::span(x); })
+    WEFT_REJECT(
+        (rule::elements), arg(const X&),
+        (elements,
+         "arg: it is a weft::array or a weft::view, a contiguous range such as a std::vector, or "
+         "a number, of float, std::int32_t, bool or weft::bfloat16"))
 
 template <class... X>
 WEFT_REJECT((rule::unnamed), arg(const X&...),

@@ -198,10 +198,10 @@ class runnable {
   }
 
   // Runs the model: one weft::arg per input, in any order. Returns a read-only view of the model's
-  // result or, where the model gives its results names, a run_results. Throws weft::error where a
-  // length or an index is wrong, a write to a state has no room, or another thread runs this
-  // module, before anything is computed; and after the run where an index that it has computed was
-  // wrong: see weft::gather. Allocates nothing.
+  // result or, where the model gives its results names, a run_results: of one result, it is its
+  // view as well. Throws weft::error where a length or an index is wrong, a write to a state has no
+  // room, or another thread runs this module, before anything is computed; and after the run where
+  // an index that it has computed was wrong: see weft::gather. Allocates nothing.
   template <class... Args>
   requires(detail::rule_of_arguments<source, Args...>() == rule::none) auto operator()(
       const Args&... args) {

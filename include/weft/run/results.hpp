@@ -68,15 +68,37 @@ auto view_of_result(const engine& e) {
   return view_of(e, e.tables().results[I], static_cast<result_view<Model, in_model>*>(nullptr));
 }
 
+// What results are beside their names: where there is one, its view.
+template <model_like Model, class Unit, int Count = count_results(Unit::g)>
+class view_of_only_result {
+ protected:
+  explicit view_of_only_result(const engine&) {}
+
+ private:
+  WEFT_REJECT_CALL(
+      "results: there are several; an element is y.get<\"name\">()(i, j)", (results_of_graph<Unit>),
+      (class... Args), (true),
+      const float& operator()(const Args&...) const { return *no_view().data(); })
+};
+template <model_like Model, class Unit>
+class view_of_only_result<Model, Unit, 1>
+    : public decltype(view_of_result<Model, Unit, 0>(std::declval<const engine&>())) {
+ protected:
+  using view_type = decltype(view_of_result<Model, Unit, 0>(std::declval<const engine&>()));
+  explicit view_of_only_result(const engine& e) : view_type(view_of_result<Model, Unit, 0>(e)) {}
+};
+
 }  // namespace detail
 
-// The results of a run of a model that names them. They lie in the module's workspace: the next run
-// overwrites them, and they are valid as long as the module, also if it moves.
+// The results of a run of a model that names them; where the module computes one alone, this is
+// its view, too. They lie in the module's workspace: the next run overwrites them, and they are
+// valid as long as the module, also if it moves.
 template <model_like Model, class Unit>
-class run_results {
+class run_results : public detail::view_of_only_result<Model, Unit> {
  public:
   // Of the last run of an engine: module::operator() makes it.
-  explicit run_results(const engine& e) : engine_(&e) {}
+  explicit run_results(const engine& e)
+      : detail::view_of_only_result<Model, Unit>(e), engine_(&e) {}
 
   // A read-only view of the result `Name`, over its axes in the declared order, with this run's
   // lengths and any strides. It must be a result that this module computes.

@@ -158,6 +158,8 @@ void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module
   // errors: results: this module does not compute a result of this name
   net(arg<"a">(a), arg<"b">(b)).get<"result">();
   sum(arg<"a">(a)).get<"loss">();
+  // error: results: there are several; an element is y.get<"name">()(i, j)
+  net(arg<"a">(a), arg<"b">(b))(0u, 0u);
   // errors: state: these results depend on no state of this name, elements and axes
   counts.state<"count", float, Out>();
   net.state<"count", std::int32_t, Out>();
