@@ -175,7 +175,8 @@ class forward {
 
   // The values of a block of keys, in rows padded to full vectors. Every register tile of queries
   // reads all of them: strided rows map to few sets of the L1 cache, so that each pass would load
-  // them from L2. A packed copy mostly stays in L1, which pays where more than a few tiles read it.
+  // them from L2. A contiguous copy mostly stays in L1, which pays where more than a few tiles read
+  // it.
   static constexpr std::ptrdiff_t max_unpacked_tiles = 4;
   struct value_rows {
     const float* data;
@@ -200,7 +201,7 @@ class forward {
     return {packed_values_, value_row_};
   }
 
-  float* packed(std::ptrdiff_t tile) const {
+  float* queries_of(std::ptrdiff_t tile) const {
     return packed_queries_ + tile * pitch() * static_cast<std::ptrdiff_t>(depth_);
   }
   float* results(std::ptrdiff_t tile) const { return results_ + tile * pitch() * value_row_; }
@@ -219,7 +220,7 @@ class forward {
     transpose<row_end::filled>(
         query_tag(),
         {at_.query.at(queries.begin, 0), at_.query.row, at_.query.column, queries.count(), depth_},
-        at_.scale_before_cap, packed(t), pitch());
+        at_.scale_before_cap, queries_of(t), pitch());
     std::fill_n(running_max_ + t * pitch(), width, lowest_score);
     std::fill_n(running_sum_ + t * pitch(), width, 0.0f);
     if (!visible_to_any(queries).empty()) return;
@@ -263,7 +264,7 @@ class forward {
       const matmul p{own.data + (r.keys.begin - b.keys.begin) * own.row,
                      own.row,
                      own.column,
-                     packed(b.tile) + static_cast<std::ptrdiff_t>(r.vector) * lanes(),
+                     queries_of(b.tile) + static_cast<std::ptrdiff_t>(r.vector) * lanes(),
                      pitch(),
                      scores_of(b, r.keys.begin, r.vector),
                      pitch(),
@@ -398,8 +399,8 @@ class forward {
   attention_view at_;  // at the current batch index
   band_range band_range_;
   std::ptrdiff_t block_;      // queries in a block
-  std::ptrdiff_t value_row_;  // row stride of results and packed values
-  bool only_finite_ = false;  // packed values have 0 for those that are not finite
+  std::ptrdiff_t value_row_;  // row stride of results and copied values
+  bool only_finite_ = false;  // copied values have 0 for those that are not finite
   bool is_finite_ = true;     // whether the block's results are
   philox_schedule schedule_;
   float *packed_queries_, *results_, *running_max_, *running_sum_, *rescale_, *scores_, *bias_,

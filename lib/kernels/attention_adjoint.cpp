@@ -4,7 +4,7 @@
 // The loop over blocks of keys is outermost: a block's gradients and its transposed keys and values
 // stay in the scratch while blocks of queries are processed. With rows of scores along the keys
 // nothing else needs a transpose: the three products after the scores load vectors along the
-// depths, contiguous in all packed operands, and broadcast the scores one by one.
+// depths, contiguous in all copies of operands, and broadcast the scores one by one.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -228,7 +228,7 @@ class adjoint {
     }
   }
 
-  // The inner product of a row of results and a packed row of their gradients.
+  // The inner product of a row of results and a contiguous row of their gradients.
   float row_dot(const float* x, const float* g) const {
     const tag d;
     const std::ptrdiff_t full = values_ / lanes() * lanes();

@@ -65,8 +65,8 @@ using column_function = void (*)(const column_arguments&);
 using transpose_function = void (*)(const float* from, std::ptrdiff_t row, std::size_t rows,
                                     std::size_t columns, float* to, std::ptrdiff_t pitch);
 
-// Rows of an operand and their packed copies: `step` is the row stride of the operand, `pitch` that
-// of the copies, in bytes.
+// Rows of an operand and their contiguous copies: `step` is the row stride of the operand, `pitch`
+// that of the copies, in bytes.
 struct packed_rows {
   std::ptrdiff_t count, step, pitch;
 
@@ -140,7 +140,7 @@ inline bool run_interleaved_rows(const call& c, const loop_nest& rows, const loo
   return true;
 }
 
-// The rows of c: the loops in c.over. Those that are not contiguous are packed in c.scratch, which
+// The rows of c: the loops in c.over. Those that are not contiguous are copied to c.scratch, which
 // has row_scratch_bytes(c).
 class rows_run {
  public:

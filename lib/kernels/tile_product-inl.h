@@ -1,5 +1,5 @@
-// Products of small packed matrices that fit in the cache, by the microkernel of attention. Strips
-// of rows may each have an extent of their own.
+// Products of small contiguous matrices that fit in the cache, by the microkernel of attention.
+// Strips of rows may each have an extent of their own.
 //
 // Rows of the rhs and of the result are padded to full vectors, and the lhs and the result have
 // whole tiles of rows: the padding takes part in the arithmetic, but its results are not used.

@@ -47,7 +47,7 @@ struct attention_plan {
 
 // The scores of a query stay in registers during softmax.
 inline constexpr std::ptrdiff_t max_keys = 32;
-// The packed queries of a block, their scores and their addends, on the stack: 16 KiB.
+// The transposed queries of a block, their scores and their addends, on the stack: 16 KiB.
 inline constexpr std::ptrdiff_t max_block_elements = 4096;
 
 constexpr attention_plan plan_of_attention(const instruction& s, const lowered_attention& a,

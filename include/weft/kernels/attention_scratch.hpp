@@ -25,14 +25,14 @@ static_assert(attention_query_block % max_attention_tile == 0);
 
 // Scratch layout: offsets in bytes, each aligned to 64. Queries are padded to whole tiles.
 struct attention_scratch {
-  std::size_t queries;      // packed (transposed): depth x queries for each tile
+  std::size_t queries;      // transposed: depth x queries for each tile
   std::size_t results;      // not normalized yet: queries x value, rows padded to full vectors
   std::size_t running_max;  // running maximum of each query's scores
   std::size_t running_sum;  // running sum of its exponentials
   std::size_t rescale;      // rescaling factors of a tile's earlier results
   std::size_t scores;       // of a tile, keys x queries
   std::size_t bias;         // a bias or mask for one vector of queries, keys x queries
-  std::size_t values;       // packed values of a block of keys, rows padded to full vectors
+  std::size_t values;       // of a block of keys, rows padded to full vectors
   std::size_t widened;      // keys or values of a block as float, if they are bfloat16
   std::size_t bytes;
 

@@ -18,16 +18,16 @@ constexpr int row_inputs(op kind) {
 constexpr std::size_t packed_row_bytes(std::size_t length) {
   return (length * sizeof(float) + 63) / 64 * 64;
 }
-// Several rows are packed at once, since adjacent elements of interleaved rows share cache lines:
-// as many as a line has floats, or fewer if rows are long, so that the packed operands stay in the
+// Several rows are copied at once, since adjacent elements of interleaved rows share cache lines:
+// as many as a line has floats, or fewer if rows are long, so that the copied operands stay in the
 // L1 cache.
 constexpr std::size_t packed_rows_bytes(std::size_t rows, std::size_t length) {
   const std::size_t row = packed_row_bytes(length), limit = 16 << 10, line = 64 / sizeof(float);
   return std::min(std::min(rows, line) * row, std::max(row, limit));
 }
 
-// A rowwise operation has capacity for packed rows of each operand, whether or not its strides make
-// it pack them: so the size depends on extents only, and grows with them. Reductions need none.
+// A rowwise operation has capacity for copied rows of each operand, whether or not its strides make
+// it copy them: so the size depends on extents only, and grows with them. Reductions need none.
 constexpr std::size_t row_scratch_bytes(const call& c) {
   if (!is_rowwise(c.kind)) return 0;
   std::size_t rows = 1, length = 1;

@@ -36,7 +36,7 @@ constexpr void describe(kernels::call& c, const Tables& tables, const instructio
 }
 
 // The call of an instruction with all lengths at their bounds and without pointers, to determine
-// the largest scratch and packed size that it needs.
+// the largest scratch and panels that it needs.
 template <std::size_t Most = kernels::max_operands, class Tables>
 constexpr kernels::owning_call<Most> call_at_bounds(const Tables& tables, const instruction& s) {
   kernels::owning_call<Most> c;
