@@ -1,5 +1,10 @@
-// Vectors in registers: horizontal reductions of one, and a constant number of them, whose
-// operations are independent (in flight together).
+// Vectors in registers: a constant number of them, whose operations are independent (in flight
+// together), and reductions along lanes.
+//
+// Within a family of targets, those with fused multiply-add and those without, results have the
+// same bits. So sums along lanes go over blocks of sum_lanes elements: a vector of AVX-512, two of
+// AVX2, four of NEON. Element i of a row is always added to lane i % sum_lanes, and the lanes are
+// added in one order: those of four lanes first, then the fours, each lower half and upper half.
 #if defined(WEFT_KERNELS_VEC_ARRAY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_VEC_ARRAY_INL_H_
 #undef WEFT_KERNELS_VEC_ARRAY_INL_H_
@@ -7,6 +12,7 @@
 #define WEFT_KERNELS_VEC_ARRAY_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -16,34 +22,39 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// The reduction by f of all lanes of v, in each lane of a vector of at most eight lanes.
-// Highway's sum and maximum for AVX-512 are broadcast to a full vector.
-#if HWY_TARGET == HWY_SCALAR
+constexpr std::size_t sum_lanes =
+    HWY_NATIVE_FMA ? 16 : std::max<std::size_t>(hn::MaxLanes(hn::ScalableTag<float>()), 4);
+
+// The vectors of a block of floats.
+constexpr int sum_vectors = static_cast<int>(sum_lanes / hn::MaxLanes(hn::ScalableTag<float>()));
+
+// The reduction by f of the lanes of each four of v, in each of them.
 template <class D, class F>
-HWY_INLINE hn::Vec<D> reduce_lanes(D /*d*/, hn::Vec<D> v, F /*f*/) {
+HWY_INLINE hn::Vec<D> reduce_fours([[maybe_unused]] D d, hn::Vec<D> v, [[maybe_unused]] F f) {
+#if HWY_TARGET != HWY_SCALAR
+  static_assert(sizeof(hn::TFromD<D>) == 4);
+  if constexpr (hn::MaxLanes(D()) >= 4) v = f(v, hn::Shuffle1032(v));
+  if constexpr (hn::MaxLanes(D()) >= 2) v = f(v, hn::Reverse2(d, v));
+#endif
   return v;
 }
-#else
+
+// The reduction by f of the fours of v, in each four of a vector of at most eight lanes. Highway's
+// sum and maximum for AVX-512 are broadcast to a full vector.
 template <class D, class F>
-HWY_INLINE auto reduce_lanes(D d, hn::Vec<D> v, F f) {
-  static_assert(sizeof(hn::TFromD<D>) == 4);
-  constexpr std::size_t lanes = hn::MaxLanes(D());
-  if constexpr (lanes > 8) {
+HWY_INLINE auto combine_fours([[maybe_unused]] D d, hn::Vec<D> v, [[maybe_unused]] F f) {
+#if HWY_TARGET == HWY_SCALAR
+  return v;
+#else
+  if constexpr (hn::MaxLanes(D()) > 8) {
     const hn::Half<D> half;
-    return reduce_lanes(half, f(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), f);
+    return combine_fours(half, f(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), f);
+  } else if constexpr (hn::MaxLanes(D()) == 8) {
+    return f(v, hn::ConcatLowerUpper(d, v, v));
   } else {
-    if constexpr (lanes == 8) v = f(v, hn::ConcatLowerUpper(d, v, v));
-    if constexpr (lanes >= 4) v = f(v, hn::Shuffle1032(v));
-    if constexpr (lanes >= 2) v = f(v, hn::Reverse2(d, v));
     return v;
   }
-}
 #endif
-
-// The same as a scalar.
-template <class D, class F>
-HWY_INLINE hn::TFromD<D> reduce_to_scalar(D d, hn::Vec<D> v, F f) {
-  return hn::GetLane(reduce_lanes(d, v, f));
 }
 
 template <class D, int size>
@@ -119,6 +130,35 @@ struct vec_array {
     ((at[J] = f(at[J], a.at[J], b.at[J])), ...);
   }
 };
+
+// f of vector j and that half of the vectors further on, down to one.
+template <class D, int size, class F>
+HWY_INLINE hn::Vec<D> combine_halves(const vec_array<D, size>& v, F f) {
+  if constexpr (size == 1)
+    return v.at[0];
+  else
+    return combine_halves(
+        vec_array<D, size / 2>::of([&](int j) HWY_ATTR { return f(v.at[j], v.at[j + size / 2]); }),
+        f);
+}
+
+// The reduction by f of all lanes of a block, or the part of it that a row has, in each lane of a
+// vector of at most eight lanes.
+template <class D, int size, class F>
+HWY_INLINE auto reduce_lanes(D d, vec_array<D, size> v, F f) {
+  v.map([=](hn::Vec<D> one) HWY_ATTR { return reduce_fours(d, one, f); });
+  return combine_fours(d, combine_halves(v, f), f);
+}
+template <class D, class F>
+HWY_INLINE auto reduce_lanes(D d, hn::Vec<D> v, F f) {
+  return combine_fours(d, reduce_fours(d, v, f), f);
+}
+
+// The same as a scalar.
+template <class D, class V, class F>
+HWY_INLINE hn::TFromD<D> reduce_to_scalar(D d, const V& v, F f) {
+  return hn::GetLane(reduce_lanes(d, v, f));
+}
 
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
