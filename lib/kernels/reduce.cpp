@@ -146,6 +146,23 @@ HWY_INLINE void for_each_row(std::ptrdiff_t rows, const std::ptrdiff_t* stride, 
     row = row.at(next);
   }
 }
+// Vector `at` of each of up to four blocks of sum_lanes elements, combined in the order of
+// row_sums.
+template <int at, class D, int n, class V, class F>
+HWY_INLINE V combine_blocks(const vec_array<D, n>& v, V identity, F f) {
+  constexpr int second = at + sum_vectors, third = second + sum_vectors,
+                fourth = third + sum_vectors;
+  if constexpr (at >= n)
+    return identity;
+  else if constexpr (second >= n)
+    return v.at[at];
+  else if constexpr (third >= n)
+    return f(v.at[at], v.at[second]);
+  else if constexpr (fourth >= n)
+    return f(f(v.at[at], v.at[second]), v.at[third]);
+  else
+    return f(f(v.at[at], v.at[second]), f(v.at[third], v.at[fourth]));
+}
 // Contiguous rows of n vectors, the last of which has `last` elements: for rows as short as these,
 // loops and their remainders take longer than the additions.
 template <class R, int n, class Terms, class T = typename R::type>
@@ -153,27 +170,35 @@ HWY_INLINE void reduce_vectors(std::ptrdiff_t rows, std::size_t last, const std:
                                Terms first, T* to) {
   using D = hn::ScalableTag<T>;
   constexpr typename R::vectors combine;
+  const auto identity = hn::Set(D(), identity_of<R>);
   for_each_row(rows, stride, first, to, [=](const Terms& row) HWY_ATTR {
     auto some = vec_array<D, n>::of([=](int j) HWY_ATTR {
       const std::size_t i = static_cast<std::size_t>(j) * hn::Lanes(D());
       return j + 1 < n ? row.load(full_vector<T>(), i) : row.load(partial_vector<T>{last}, i);
     });
-    some.at[n - 1] =
-        hn::IfThenElse(first_n(D(), last), some.at[n - 1], hn::Set(D(), identity_of<R>));
-    return reduce_to_scalar(D(), some.combine(combine), combine);
+    some.at[n - 1] = hn::IfThenElse(first_n(D(), last), some.at[n - 1], identity);
+    const auto block = vec_array<D, sum_vectors>::of_constants(
+        [&](auto j) HWY_ATTR { return combine_blocks<j>(some, identity, combine); });
+    return reduce_to_scalar(D(), block, combine) + T{0};  // 0 for -0, as of longer rows
   });
+}
+template <class R, int n = 1, class Terms, class T = typename R::type>
+HWY_INLINE void reduce_short_rows(std::ptrdiff_t rows, std::size_t length,
+                                  const std::ptrdiff_t* stride, Terms first, T* to) {
+  constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<T>());
+  if constexpr (n < 4 * sum_vectors) {
+    if (length > n * lanes) return reduce_short_rows<R, n + 1>(rows, length, stride, first, to);
+  }
+  reduce_vectors<R, n>(rows, length - (n - 1) * lanes, stride, first, to);
 }
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_contiguous(std::ptrdiff_t rows, std::size_t length,
                                     const std::ptrdiff_t* stride, Terms first, T* to) {
-  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
-  if (!masks_memory<T>() || length > 4 * lanes)
-    return for_each_row(rows, stride, first, to,
-                        [=](const Terms& row) HWY_ATTR { return R::row(length, row); });
-  if (length > 3 * lanes) return reduce_vectors<R, 4>(rows, length - 3 * lanes, stride, first, to);
-  if (length > 2 * lanes) return reduce_vectors<R, 3>(rows, length - 2 * lanes, stride, first, to);
-  if (length > lanes) return reduce_vectors<R, 2>(rows, length - lanes, stride, first, to);
-  reduce_vectors<R, 1>(rows, length, stride, first, to);
+  if constexpr (masks_memory<T>()) {
+    if (length <= 4 * sum_lanes) return reduce_short_rows<R>(rows, length, stride, first, to);
+  }
+  for_each_row(rows, stride, first, to,
+               [=](const Terms& row) HWY_ATTR { return R::row(length, row); });
 }
 
 // Reduces row by row.

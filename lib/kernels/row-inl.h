@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -109,29 +110,22 @@ HWY_INLINE void map(std::size_t n, F f, T* to, const P*... from) {
 // Vectors in flight in a pass: as many independent accumulators hide their latency.
 inline constexpr int accumulators = 4;
 
-// Accumulates vectors that come one by one or several at once. There are several accumulators, for
-// independent dependency chains, or one: that does not delay long-latency functions, and leaves
-// them the registers.
-template <class D, class Combine, int results = accumulators>
+// Combines vectors from anywhere in a row, in any order: several accumulators, for independent
+// dependency chains.
+template <class D, class Combine>
 struct accumulator {
   using V = hn::Vec<D>;
   using T = hn::TFromD<D>;
-  static_assert(results == accumulators || results == 1);
 
-  vec_array<D, results> all;
+  vec_array<D, accumulators> all;
 
   HWY_INLINE static accumulator start() {
-    return {vec_array<D, results>::of([](int) HWY_ATTR { return identity_vector(); })};
+    return {vec_array<D, accumulators>::of([](int) HWY_ATTR { return identity_vector(); })};
   }
-  HWY_INLINE void add(const vec_array<D, accumulators>& some) {
-    if constexpr (results == accumulators)
-      all.zip(some, Combine());
-    else
-      add(some.combine(Combine()));
-  }
+  HWY_INLINE void add(const vec_array<D, accumulators>& some) { all.zip(some, Combine()); }
   HWY_INLINE void add(V v) { all.at[0] = Combine()(all.at[0], v); }
   HWY_INLINE void add_partial(std::size_t n, V v) {  // its first n lanes
-    V& last = all.at[results / 2];
+    V& last = all.at[accumulators / 2];
     last = Combine()(last, hn::IfThenElse(first_n(D(), n), v, identity_vector()));
   }
   HWY_INLINE T combined() const { return reduce_to_scalar(D(), all.combine(Combine()), Combine()); }
@@ -246,58 +240,130 @@ HWY_INLINE void map_long_latency(std::size_t n, F f, T* to) {
       to + groups);
 }
 
-// The sum of a row. Blocks are accumulated in float, their sums in double: the error does not grow
-// with n.
+// Sums of rows are accumulated in float for so many elements at a time, and these in double: the
+// error does not grow with the length.
+inline constexpr std::size_t float_block = 1024;
+
+// Calls f(j) for each vector j of a block of sum_lanes elements, with constants.
+template <int j = 0, class F>
+HWY_INLINE void for_sum_vectors(F f) {
+  f(std::integral_constant<int, j>());
+  if constexpr (j + 1 < sum_vectors) for_sum_vectors<j + 1>(f);
+}
+
+// The sum of a row of a long-latency function: f(memory, i, v) sets v, a vec_array of the vectors
+// from element i on. One accumulator, whose chain of additions is short next to the function's
+// latency: it leaves the registers to the function.
 template <class F>
 HWY_INLINE double sum_row(std::size_t n, F f) {
-  constexpr std::size_t block = 1024;
+  using D = hn::ScalableTag<float>;
+  using block = vec_array<D, sum_vectors>;
+  const std::size_t lanes = hn::Lanes(D());
+  static_assert(accumulators % sum_vectors == 0);
   double total = 0;
-  for (std::size_t start = 0; start < n; start += block) {
-    using accumulator_of_sum = accumulator<hn::ScalableTag<float>, plus, 1>;
-    total += static_cast<double>(reduce_row_of<accumulator_of_sum>(
-        std::min(block, n - start),
-        [&](auto memory, std::size_t i, auto& v) HWY_ATTR { f(memory, start + i, v); }));
+  for (std::size_t start = 0; start < n; start += float_block) {
+    const std::size_t length = std::min(float_block, n - start);
+    const std::size_t groups = length - length % (accumulators * lanes);
+    block sums = block::of([](int) HWY_ATTR { return hn::Zero(D()); });
+    std::size_t i = 0;
+    for (; i < groups; i += accumulators * lanes) {
+      vec_array<D, accumulators> some;
+      f(full_vector<float>(), start + i, some);
+      for (int b = 0; b < accumulators; b += sum_vectors)
+        sums.map_indexed([&](auto sum, int j) HWY_ATTR { return hn::Add(sum, some.at[b + j]); });
+    }
+    // At most as many vectors as a group has: vector j of them is vector j of a block.
+    vec_array<D, 1> one;
+    const auto add = [&](auto j) HWY_ATTR {
+      auto& sum = sums.at[j % sum_vectors];
+      if (length - i >= lanes) {
+        f(full_vector<float>(), start + i, one);
+        sum = hn::Add(sum, one.at[0]);
+        i += lanes;
+      } else if (i < length) {
+        const partial_vector<float> last{length - i};
+        f(last, start + i, one);
+        sum = hn::Add(sum, last.zero_tail(one.at[0]));
+        i = length;
+      }
+    };
+    while (i < length) for_sum_vectors(add);
+    total += static_cast<double>(reduce_to_scalar(D(), sums, plus()));
   }
   return total;
 }
 
+// The sums of every step-th vector of a block of sum_lanes elements, from the first on: `count`
+// sums over n elements. Four accumulators for each.
+template <int count, class F>
+HWY_INLINE vec_array<hn::ScalableTag<float>, count> sums_of_vector(std::size_t begin,
+                                                                   std::size_t end,
+                                                                   std::size_t first, F add) {
+  using D = hn::ScalableTag<float>;
+  const std::size_t lanes = hn::Lanes(D());
+  const auto add_at = [&](std::size_t i, auto& sums)
+                          HWY_ATTR { add(full_vector<float>(), i + first, sums); };
+  auto s0 = vec_array<D, count>::of([](int) HWY_ATTR { return hn::Zero(D()); });
+  auto s1 = s0, s2 = s0, s3 = s0;
+  const std::size_t length = end - begin;
+  const std::size_t groups = end - length % (4 * sum_lanes), blocks = end - length % sum_lanes;
+  std::size_t i = begin;
+  for (; i < groups; i += 4 * sum_lanes) {
+    add_at(i, s0);
+    add_at(i + sum_lanes, s1);
+    add_at(i + 2 * sum_lanes, s2);
+    add_at(i + 3 * sum_lanes, s3);
+  }
+  // Not in a loop: compilers transform it differently, and all vectors would go to one accumulator.
+  if (blocks - i >= 2 * sum_lanes) {
+    add_at(i, s0);
+    add_at(i + sum_lanes, s1);
+    i += 2 * sum_lanes;
+  }
+  if (i < blocks) add_at(i, s2);
+  if (blocks + first + lanes <= end)
+    add_at(blocks, s3);
+  else if (blocks + first < end)
+    add(partial_vector<float>{end - blocks - first}, blocks + first, s3);
+  s0.zip(s1, plus());
+  s2.zip(s3, plus());
+  s0.zip(s2, plus());
+  return s0;
+}
+// The sums of all vectors of a block: each is reduced within its fours before they are added.
+template <int count, int vectors, class F>
+HWY_INLINE vec_array<hn::ScalableTag<float>, count> sums_of_fours(std::size_t begin,
+                                                                  std::size_t end, int first,
+                                                                  int step, F add) {
+  using D = hn::ScalableTag<float>;
+  if constexpr (vectors == 1) {
+    auto sums =
+        sums_of_vector<count>(begin, end, static_cast<std::size_t>(first) * hn::Lanes(D()), add);
+    sums.map([](auto v) HWY_ATTR { return reduce_fours(D(), v, plus()); });
+    return sums;
+  } else {
+    auto sums = sums_of_fours<count, vectors / 2>(begin, end, first, 2 * step, add);
+    sums.zip(sums_of_fours<count, vectors / 2>(begin, end, first + step, 2 * step, add), plus());
+    return sums;
+  }
+}
+
 // `count` sums over a row at once, in blocks as in sum_row: add(memory, i, sums) adds the terms of
-// the vector from element i on to the sums, and 0 in lanes beyond the row.
+// the vector from element i on to the sums, and 0 in lanes beyond the row. Where a block has
+// several vectors there is a pass for each: all at once would have more accumulators than there are
+// registers.
 template <int count, class F>
 HWY_INLINE std::array<double, count> row_sums(std::size_t n, F add) {
-  constexpr std::size_t block = 1024;
   using D = hn::ScalableTag<float>;
-  const D d;
-  const std::size_t lanes = hn::Lanes(d);
   std::array<double, count> total{};
   std::size_t i = 0;
   do {
-    const std::size_t end = std::min(i + block, n);
-    auto s0 = vec_array<D, count>::of([=](int) HWY_ATTR { return hn::Zero(d); });
-    auto s1 = s0, s2 = s0, s3 = s0;
-    const std::size_t groups = end - end % (4 * lanes), vectors = end - end % lanes;
-    for (; i < groups; i += 4 * lanes) {
-      add(full_vector<float>(), i, s0);
-      add(full_vector<float>(), i + lanes, s1);
-      add(full_vector<float>(), i + 2 * lanes, s2);
-      add(full_vector<float>(), i + 3 * lanes, s3);
-    }
-    // Not in a loop: compilers transform it differently, and all vectors would go to one
-    // accumulator.
-    if (end - i >= 2 * lanes) {
-      add(full_vector<float>(), i, s0);
-      add(full_vector<float>(), i + lanes, s1);
-      i += 2 * lanes;
-    }
-    if (i < vectors) add(full_vector<float>(), i, s2);
-    if (vectors < end) add(partial_vector<float>{end - vectors}, vectors, s3);
+    const std::size_t end = std::min(i + float_block, n);
+    const auto sums = sums_of_fours<count, sum_vectors>(i, end, 0, 1, add);
     i = end;
-    s0.zip(s1, plus());
-    s2.zip(s3, plus());
-    s0.zip(s2, plus());
     for (int k = 0; k < count; ++k)
       total[static_cast<std::size_t>(k)] +=
-          static_cast<double>(reduce_to_scalar(d, s0.at[k], plus()));
+          static_cast<double>(hn::GetLane(combine_fours(D(), sums.at[k], plus())));
   } while (i < n);
   return total;
 }
@@ -314,25 +380,26 @@ HWY_NOINLINE inline float max_with_nan(std::size_t n, const float* x) {
   return accumulate<accumulator<hn::ScalableTag<float>, max_nan>>(n, x);
 }
 
-// The largest element; NaN if there is one, -infinity (or the least integer) in an empty row.
+// The largest element; NaN if there is one, -infinity (or the least integer) in an empty row. Never
+// -0: which zero of both signs is the maximum depends on the order, and on the target.
 template <class T>
 HWY_INLINE T max(std::size_t n, const T* x) {
   using D = hn::ScalableTag<T>;
   if constexpr (hwy::IsFloat<T>()) {
     const T number = accumulate<max_and_nan_check<D>>(n, x);
-    return HWY_LIKELY(number == number) ? number : max_with_nan(n, x);
+    return HWY_LIKELY(number == number) ? number + 0.0f : max_with_nan(n, x);
   } else {
     return accumulate<accumulator<D, max_nan>>(n, x);
   }
 }
 
 // The largest f(memory, i) of a row, a float. With a NaN it may be any value, which saves work for
-// each element. -infinity for a row of nothing else.
+// each element. -infinity for a row of nothing else; never -0.
 template <class F>
 HWY_INLINE float max_of_numbers(std::size_t n, F f) {
   using D = hn::ScalableTag<float>;
   const float number = reduce_row_of<accumulator<D, max_no_nan>>(n, vectors_from<float>(f));
-  return number > lowest<float> ? number
+  return number > lowest<float> ? number + 0.0f
                                 : reduce_row_of<accumulator<D, max_nan>>(n, vectors_from<float>(f));
 }
 

@@ -98,7 +98,7 @@ constexpr generated_step step_of() {
     if constexpr (plan.supported) return {&rotate<plan>};
   } else if constexpr (s.run == kernel::rowwise) {
     constexpr signature g = signature_of_instruction<Unit, I>();
-    constexpr auto plan = plan_of_rows(g, hn::MaxLanes(hn::ScalableTag<float>()));
+    constexpr auto plan = plan_of_rows(g, max_row_elements);
     if constexpr (plan.supported) return {&rowwise<g>};
   }
   return {};

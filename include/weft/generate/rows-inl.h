@@ -6,6 +6,8 @@
 #define WEFT_GENERATE_ROWS_INL_H_
 #endif
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -45,20 +47,26 @@ struct row {
       x.at[vectors - 1] = hn::IfThenElse(hn::FirstN(d, tail), x.at[vectors - 1], hn::Set(d, value));
   }
 
-  // Reductions over the row, in each lane.
-  HWY_INLINE V sum() const { return broadcast(reduce_lanes(x.combine(add), add)); }
-  HWY_INLINE V max() const { return broadcast(reduce_lanes(x.combine(max_of), max_of)); }
-  // Partial sums: of each lane's elements.
-  HWY_INLINE V sums() const { return x.combine(add); }
-  template <int from = 0, int to = vectors>
-  HWY_INLINE V sums_of_squares() const {
-    if constexpr (to - from == 1)
-      return hn::Mul(x.at[from], x.at[from]);
-    else if constexpr (to - from == 2)
-      return hn::MulAdd(x.at[from + 1], x.at[from + 1], sums_of_squares<from, from + 1>());
+  // The largest element, in each lane.
+  HWY_INLINE V max() const {
+    const auto v = kernels::HWY_NAMESPACE::reduce_lanes(D(), x.combine(max_of), max_of);
+    if constexpr (hn::MaxLanes(hn::DFromV<decltype(v)>()) == lanes)
+      return v;
     else
-      return hn::Add(sums_of_squares<from, (from + to) / 2>(),
-                     sums_of_squares<(from + to) / 2, to>());
+      return hn::Set(D(), hn::GetLane(v));
+  }
+  // Partial sums: of each lane's elements of a block, which all targets of a family add in the same
+  // order.
+  static constexpr int block = static_cast<int>(kernels::HWY_NAMESPACE::sum_lanes) / lanes;
+  using block_sums = kernels::HWY_NAMESPACE::vec_array<
+      D, std::min(block, static_cast<int>(std::bit_ceil(static_cast<unsigned>(vectors))))>;
+  HWY_INLINE block_sums sums() const {
+    return in_blocks([&](auto j) HWY_ATTR { return x.at[j]; },
+                     [&](V sum, auto j) HWY_ATTR { return hn::Add(sum, x.at[j]); });
+  }
+  HWY_INLINE block_sums sums_of_squares() const {
+    return in_blocks([&](auto j) HWY_ATTR { return hn::Mul(x.at[j], x.at[j]); },
+                     [&](V sum, auto j) HWY_ATTR { return hn::MulAdd(x.at[j], x.at[j], sum); });
   }
 
   HWY_INLINE void subtract(V v) {
@@ -72,18 +80,33 @@ struct row {
   }
 
  private:
-  static constexpr auto add = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
   static constexpr auto max_of = [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); };
-  template <class F>
-  HWY_INLINE static auto reduce_lanes(V v, F f) {
-    return kernels::HWY_NAMESPACE::reduce_lanes(D(), v, f);
-  }
-  template <class VR>
-  HWY_INLINE static V broadcast(VR v) {
-    if constexpr (hn::MaxLanes(hn::DFromV<VR>()) == hn::MaxLanes(D()))
-      return v;
+  template <int J>
+  using index = std::integral_constant<int, J>;
+  // The sums over blocks of vector `at` of each: first(j) is the term of vector j, next(sum, j)
+  // adds that to a sum. A balanced tree of pairs of blocks.
+  template <int At, int from, int to, class First, class Next>
+  HWY_INLINE static V over_blocks(First first, Next next) {
+    constexpr int middle = (from + to) / 2;
+    constexpr bool has_second = middle * block + At < vectors;
+    if constexpr (to - from == 1 || (to - from == 2 && !has_second))
+      return first(index<from * block + At>());
+    else if constexpr (to - from == 2)
+      return next(first(index<from * block + At>()), index<middle * block + At>());
+    else if constexpr (has_second)
+      return hn::Add(over_blocks<At, from, middle>(first, next),
+                     over_blocks<At, middle, to>(first, next));
     else
-      return hn::Set(D(), hn::GetLane(v));
+      return over_blocks<At, from, middle>(first, next);
+  }
+  template <class First, class Next>
+  HWY_INLINE static block_sums in_blocks(First first, Next next) {
+    return block_sums::of_constants([=](auto at) HWY_ATTR {
+      if constexpr (at < vectors)
+        return over_blocks<at, 0, (vectors + block - 1) / block>(first, next);
+      else
+        return hn::Zero(D());
+    });
   }
   template <int... J>
   HWY_INLINE void load_from(std::integer_sequence<int, J...>, const float* p) {
@@ -95,6 +118,38 @@ struct row {
   }
 };
 
+// A vector of at most four lanes, with a scalar for each of four rows, or for one.
+using D4 = hn::CappedTag<float, 4>;
+
+inline constexpr auto add = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
+
+// Horizontal sums: of one row's partial sums, in each lane, or of four rows', in a lane each; in
+// the order of reduce_lanes.
+template <class D, class Sums>
+HWY_INLINE hn::Vec<D4> horizontal_sums(D d, const Sums& sums) {
+  const auto sum = kernels::HWY_NAMESPACE::reduce_lanes(d, sums, add);
+  if constexpr (hn::MaxLanes(hn::DFromV<decltype(sum)>()) <= 4)
+    return sum;
+  else
+    return hn::LowerHalf(sum);
+}
+template <class D, class Sums>
+HWY_INLINE hn::Vec<D4> horizontal_sums(D d, const Sums& s0, const Sums& s1, const Sums& s2,
+                                       const Sums& s3) {
+  const auto paired = [d](auto a, auto b) HWY_ATTR {
+    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+  };
+  const auto fours = Sums::of([&](int j) HWY_ATTR {
+    return paired(paired(s0.at[j], s2.at[j]), paired(s1.at[j], s3.at[j]));
+  });
+  const auto sum = kernels::HWY_NAMESPACE::combine_fours(
+      d, kernels::HWY_NAMESPACE::combine_halves(fours, add), add);
+  if constexpr (hn::MaxLanes(hn::DFromV<decltype(sum)>()) <= 4)
+    return sum;
+  else
+    return hn::LowerHalf(sum);
+}
+
 template <std::ptrdiff_t length>
 HWY_INLINE void softmax_row(row<length>& r) {
   using D = typename row<length>::D;
@@ -105,40 +160,9 @@ HWY_INLINE void softmax_row(row<length>& r) {
   const V largest = hn::Max(r.max(), hn::Set(d, std::numeric_limits<float>::lowest()));
   r.x.map([=](V v)
               HWY_ATTR { return kernels::HWY_NAMESPACE::math::twice_exp(d, hn::Sub(v, largest)); });
-  const float total = hn::GetLane(r.sum());
+  const float total = hn::GetLane(horizontal_sums(d, r.sums()));
   const V inverse = hn::Set(d, total == 0 ? 0 : 1 / total);
   r.x.map([=](V v) HWY_ATTR { return hn::Mul(v, inverse); });
-}
-
-// A vector of at most four lanes, with a scalar for each of four rows, or for one.
-using D4 = hn::CappedTag<float, 4>;
-
-template <class D>
-HWY_INLINE hn::Vec<D4> sum_blocks(D /*d*/, hn::Vec<D> v) {
-  if constexpr (hn::MaxLanes(D()) <= 4) {
-    return v;
-  } else {
-    const hn::Half<D> half;
-    return sum_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  }
-}
-// Horizontal sums: of one vector, in each lane, or of four vectors, in a lane each.
-template <class D>
-HWY_INLINE hn::Vec<D4> horizontal_sums(D d, hn::Vec<D> v) {
-  const auto add = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
-  const auto sum = kernels::HWY_NAMESPACE::reduce_lanes(d, v, add);
-  if constexpr (hn::MaxLanes(hn::DFromV<decltype(sum)>()) <= 4)
-    return sum;
-  else
-    return hn::LowerHalf(sum);
-}
-template <class D>
-HWY_INLINE hn::Vec<D4> horizontal_sums(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2,
-                                       hn::Vec<D> v3) {
-  const auto paired = [d](auto a, auto b) HWY_ATTR {
-    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
-  };
-  return sum_blocks(d, paired(paired(v0, v2), paired(v1, v3)));
 }
 
 // The four values of v, repeated in each 128-bit block.
@@ -279,7 +303,7 @@ struct rows_body {
 
 template <signature S>
 void rowwise(const kernels::call& c) noexcept {
-  static constexpr rows_plan plan = plan_of_rows(S, hn::MaxLanes(hn::ScalableTag<float>()));
+  static constexpr rows_plan plan = plan_of_rows(S, max_row_elements);
   for_each<plan.outer>(operands_of<4>(c), rows_body<S, plan>());
 }
 

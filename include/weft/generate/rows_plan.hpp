@@ -15,11 +15,10 @@ struct rows_plan {
   loop_nest outer{};  // all other loops
 };
 
-// A row stays in registers from load to store.
-inline constexpr std::ptrdiff_t max_row_vectors = 8;
 inline constexpr std::ptrdiff_t max_rows_elements = 8192;
 
-constexpr rows_plan plan_of_rows(const signature& s, int lanes) {
+// Rows of at most max_length elements, as they stay in registers from load to store.
+constexpr rows_plan plan_of_rows(const signature& s, std::ptrdiff_t max_length) {
   rows_plan p;
   if (s.run != kernel::rowwise || (s.kind != op::softmax && !is_normalization(s.kind))) return p;
   if (s.points() == 0 || s.points() > max_rows_elements) return p;
@@ -33,7 +32,7 @@ constexpr rows_plan plan_of_rows(const signature& s, int lanes) {
     if (row.stride[o][0] != 1) return p;
   if (s.operands > (s.kind == op::softmax ? 2 : 4)) return p;  // has a mask or an addend
   p.length = row.extent[0];
-  p.supported = p.length <= max_row_vectors * lanes;
+  p.supported = p.length <= max_length;
   return p;
 }
 

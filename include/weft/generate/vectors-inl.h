@@ -32,6 +32,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr int vector_registers = kernels::HWY_NAMESPACE::has_32_registers ? 32 : 16;
 
+// The longest rows that stay in registers, on every target of a family: others are left to the
+// library's kernels, whose sums have other bits.
+inline constexpr std::ptrdiff_t max_row_elements = HWY_NATIVE_FMA ? 64 : 32;
+
 // The vector tag for rows of n floats: no longer than the rows, if the target has such short
 // vectors.
 template <std::ptrdiff_t n>

@@ -57,9 +57,10 @@ HWY_INLINE auto combine_fours([[maybe_unused]] D d, hn::Vec<D> v, [[maybe_unused
 #endif
 }
 
-template <class D, int size>
+template <class D, int Size>
 struct vec_array {
   using V = hn::Vec<D>;
+  static constexpr int size = Size;
 
   V at[size];
 
@@ -76,6 +77,12 @@ struct vec_array {
   template <class F>
   HWY_INLINE static vec_array of(F f) {
     return of_each(f, indices());
+  }
+
+  // The same with constants as indices.
+  template <class F>
+  HWY_INLINE static vec_array of_constants(F f) {
+    return of_each_constant(f, indices());
   }
 
   // Each vector v becomes f(v), or f(v, j) with its index j.
@@ -111,6 +118,10 @@ struct vec_array {
   template <class F, int... J>
   HWY_INLINE static vec_array of_each(F f, std::integer_sequence<int, J...>) {
     return {f(J)...};
+  }
+  template <class F, int... J>
+  HWY_INLINE static vec_array of_each_constant(F f, std::integer_sequence<int, J...>) {
+    return {f(std::integral_constant<int, J>())...};
   }
   template <class F, int... J>
   HWY_INLINE void map_each(F f, std::integer_sequence<int, J...>) {
