@@ -11,15 +11,9 @@ function(weft_own_flags variable)
   if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     set(flags -fno-fast-math -fno-unsafe-math-optimizations -fno-finite-math-only -fno-associative-math
       -fno-reciprocal-math -fsigned-zeros)
-    # A function has the same bits in a vector loop and by itself. Where every processor has FMA, g++
-    # would contract multiply and add in one of them and not in the other.
-    if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
-      list(APPEND flags -ffp-contract=off)
-    elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-      list(APPEND flags -ffp-contract=on)
-    else()
-      list(APPEND flags -ffp-contract=fast)
-    endif()
+    # Where a product and a sum are rounded once, the source says so (hn::MulAdd). Else it is for each
+    # compiler and processor to decide: g++ contracts Highway's Mul and Add too, clang does not.
+    list(APPEND flags -ffp-contract=off)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       list(APPEND flags -fno-single-precision-constant)
     endif()

@@ -6,7 +6,6 @@
 // nothing else needs a transpose: the three products after the scores load vectors along the
 // depths, contiguous in all copies of operands, and broadcast the scores one by one.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -15,6 +14,7 @@
 #include "kernels/attention_view.hpp"
 #include "kernels/band.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
+#include "weft/kernels/elementary.hpp"
 #include "weft/kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -223,7 +223,8 @@ class adjoint {
     for (std::ptrdiff_t i = 0; i < queries_.size(); ++i) {
       const std::ptrdiff_t query = queries_.begin + i;
       // The weight of the sink: 1 if all keys of a row are masked out, but then delta is 0.
-      const float weight = std::exp(*at_.sink.at(query, 0) - statistics_[i]);
+      const float score = *at_.sink.at(query, 0) - statistics_[i];
+      const auto weight = static_cast<float>(exponential(static_cast<double>(score)));
       *at_.sink_gradient.at(query, 0) -= weight * delta_[i];
     }
   }

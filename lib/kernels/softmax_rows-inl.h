@@ -7,13 +7,13 @@
 #endif
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/column-inl.h"
 #include "kernels/row-inl.h"
 #include "kernels/row_driver.hpp"
+#include "weft/kernels/elementary.hpp"
 #include "weft/kernels/math-inl.h"
 #include "weft/kernels/vec_array-inl.h"
 
@@ -95,7 +95,7 @@ void log_softmax(const row_arguments& a) {
       continue;
     }
     const V top = value(largest[r]);
-    const V log_total = value(std::log(total[r] / 2));
+    const V log_total = value(static_cast<float>(logarithm(total[r] / 2)));
     map(
         a.length, [=](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_total); }, a.row(r).to,
         a.row(r).floats(0));

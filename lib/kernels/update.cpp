@@ -9,6 +9,7 @@
 #include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/kernels.hpp"
+#include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -79,29 +80,33 @@ void adamw(const adamw_step& step) noexcept {
   });
 }
 
-// In double, so that squares neither overflow nor lose what small elements add.
+// In double, so that squares neither overflow nor lose what small elements add. Element i is added
+// to sum i % 32, whatever the target's lanes are, and its square is exact.
 double sum_of_squares(const float* x, std::size_t n) noexcept {
-  double total = 0;
+  constexpr std::size_t count = 32;
+  alignas(64) double sums[count]{};
   std::size_t i = 0;
 #if HWY_HAVE_FLOAT64
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> narrow;
-  const std::size_t lanes = hn::Lanes(d);
-  auto a0 = hn::Zero(d);
-  auto a1 = a0, a2 = a0, a3 = a0;
-  const auto at = [=](std::size_t i)
-                      HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(narrow, x + i)); };
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    const auto x0 = at(i), x1 = at(i + lanes), x2 = at(i + 2 * lanes), x3 = at(i + 3 * lanes);
-    a0 = hn::MulAdd(x0, x0, a0);
-    a1 = hn::MulAdd(x1, x1, a1);
-    a2 = hn::MulAdd(x2, x2, a2);
-    a3 = hn::MulAdd(x3, x3, a3);
-  }
-  total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a0, a1), hn::Add(a2, a3))));
+  constexpr std::size_t lanes = hn::MaxLanes(d);
+  using all = vec_array<hn::ScalableTag<double>, static_cast<int>(count / lanes)>;
+  auto a = all::of([](int) HWY_ATTR { return hn::Zero(hn::ScalableTag<double>()); });
+  const auto at = [](int j) { return static_cast<std::size_t>(j) * lanes; };
+  for (; i + count <= n; i += count)
+    a.map_indexed([&](auto sum, int j) HWY_ATTR {
+      const auto wide = hn::PromoteTo(d, hn::LoadU(narrow, x + i + at(j)));
+      return hn::MulAdd(wide, wide, sum);
+    });
+  a.map_indexed([&](auto sum, int j) HWY_ATTR {
+    hn::Store(sum, d, sums + at(j));
+    return sum;
+  });
 #endif
-  for (; i < n; ++i) total += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  return total;
+  for (; i < n; ++i) sums[i % count] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  for (std::size_t half = count / 2; half > 0; half /= 2)
+    for (std::size_t j = 0; j < half; ++j) sums[j] += sums[j + half];
+  return sums[0];
 }
 
 }  // namespace

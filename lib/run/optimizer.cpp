@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <string>
 
+#include "weft/kernels/elementary.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/schedule.hpp"
 
@@ -25,7 +25,6 @@ void sgd::operator()(const update& u) const noexcept {
 
 void adamw::operator()(const update& u) const noexcept {
   const double rate = learning_rate * u.learning_rate_scale;
-  const auto step = static_cast<double>(u.step);
   kernels::adamw_kernel()(
       {.parameter = u.parameters.data(),
        .first_moment = u.state[0],
@@ -36,8 +35,8 @@ void adamw::operator()(const update& u) const noexcept {
        .beta1 = beta1,
        .beta2 = beta2,
        .decay = u.decays ? static_cast<float>(1 - rate * weight_decay) : 1.0f,
-       .step_size = static_cast<float>(rate / (1 - std::pow(beta1, step))),
-       .sqrt_correction2 = static_cast<float>(std::sqrt(1 - std::pow(beta2, step))),
+       .step_size = static_cast<float>(rate / (1 - kernels::power(beta1, u.step))),
+       .sqrt_correction2 = static_cast<float>(std::sqrt(1 - kernels::power(beta2, u.step))),
        .epsilon = static_cast<float>(epsilon)});
 }
 
@@ -45,7 +44,7 @@ double warmup_cosine::operator()(std::int64_t step) const {
   if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);
   const double span = static_cast<double>(std::max<std::int64_t>(total - warmup, 1));
   const double progress = std::min(static_cast<double>(step - warmup) / span, 1.0);
-  return floor + (1 - floor) * 0.5 * (1 + std::cos(std::numbers::pi * progress));
+  return floor + (1 - floor) * 0.5 * (1 + kernels::cosine_of_turns(progress / 2));
 }
 
 namespace detail {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <string>
 #include <utility>
 
+#include "weft/kernels/elementary.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/memory.hpp"
 #include "weft/run/rounding.hpp"
@@ -33,13 +33,20 @@ class generator {
   }
   // Box-Muller transform (Box and Muller 1958).
   double normal(std::uint64_t i) const {
-    const double radius = std::sqrt(-2 * std::log(1 - uniform(2 * i)));
-    return radius * std::cos(2 * std::numbers::pi * uniform(2 * i + 1));
+    const double radius = std::sqrt(-2 * kernels::logarithm(1 - uniform(2 * i)));
+    return radius * kernels::cosine_of_turns(uniform(2 * i + 1));
   }
 
  private:
   std::uint64_t key_;
 };
+
+double power(double base, double exponent) {
+  if (exponent != std::floor(exponent) || std::abs(exponent) > 1e9)
+    return kernels::exponential(exponent * kernels::logarithm(base));
+  const double y = kernels::power(base, static_cast<std::int64_t>(std::abs(exponent)));
+  return exponent < 0 ? 1 / y : y;
+}
 
 void begin(const parameter& p, const initializer& init, std::uint64_t seed) {
   const generator random(seed, p.name);
@@ -59,7 +66,7 @@ void begin(const parameter& p, const initializer& init, std::uint64_t seed) {
       return fill([&](std::size_t i) { return init.a + (init.b - init.a) * random.uniform(i); });
     case kind::powers:
       return fill([&](std::size_t i) {
-        return std::pow(init.a, init.begin + init.b * static_cast<double>(i));
+        return power(init.a, init.begin + init.b * static_cast<double>(i));
       });
     case kind::xavier_uniform:
       return within(init.a * std::sqrt(6 / (init.fan_in + init.fan_out)));

@@ -142,8 +142,11 @@ HWY_INLINE void log2_times(D d, V m, V e, V y, V& integer, V& fraction) {
   alignas(64) float ms[lanes], es[lanes], ys[lanes];
   hn::Store(m, d, ms), hn::Store(e, d, es), hn::Store(y, d, ys);
   for (std::size_t i = 0; i < lanes; ++i) {
-    const double log2_x = std::log2(static_cast<double>(ms[i])) + static_cast<double>(es[i]);
-    const double product = log2_x * static_cast<double>(ys[i]);
+    const double m1 = static_cast<double>(ms[i]), s1 = (m1 - 1) / (m1 + 1), s2 = s1 * s1;
+    double sum = 1.0 / 13;
+    for (const int k : {11, 9, 7, 5, 3, 1}) sum = sum * s2 + 1.0 / k;
+    const double log2_x = sum * s1 * 2.8853900817779268 + static_cast<double>(es[i]);
+    const double product = static_cast<double>(ys[i]) * log2_x;
     const double t = product < -160 ? -160 : product > 160 ? 160 : product;  // NaN stays
     es[i] = static_cast<float>(std::nearbyint(t));
     ms[i] = static_cast<float>(t - std::nearbyint(t));

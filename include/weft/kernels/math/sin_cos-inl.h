@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "weft/kernels/elementary.hpp"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math/polynomial-inl.h"
 
@@ -59,9 +60,8 @@ HWY_NOINLINE hn::Vec<D> sin_by_lanes(D d, V x, V y, int quadrants) {
   hn::Store(x, d, angles);
   hn::Store(y, d, sines);
   for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
-    if (!(std::abs(angles[i]) > largest_angle)) continue;
-    const double angle = angles[i];
-    sines[i] = static_cast<float>(quadrants == 0 ? std::sin(angle) : std::cos(angle));
+    if (std::abs(angles[i]) > largest_angle)
+      sines[i] = static_cast<float>(kernels::sine(angles[i], quadrants));
   }
   return hn::Load(d, sines);
 }
