@@ -5,6 +5,7 @@
 
 #include "inspect/instruction_costs.hpp"
 #include "weft/graph/attention.hpp"
+#include "weft/kernels/family.hpp"
 #include "weft/passes/dump.hpp"
 #include "weft/run/error.hpp"
 
@@ -185,8 +186,9 @@ std::string explained_text(const program& p, const graph_parts& g, const model_c
     text += "; once " + std::to_string(p.once) + " steps, " + short_number(total.once.flops) +
             "flop, " + short_number(static_cast<double>(total.once_bytes)) +
             "B of the workspace stay";
-  text += "\n";
-  return text;
+  text.append("\nresults: those of processors with");
+  text.append(family() == target_family::fused ? "" : "out").append(" fused multiply-add (");
+  return text.append(target_name()).append(")\n");
 }
 
 void refuse_pass(std::string_view name, array_view<pass> pipeline) {

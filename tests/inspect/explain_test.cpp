@@ -3,6 +3,7 @@
 #include <sstream>
 #include <string>
 
+#include "kernels/targets.hpp"
 #include "support/thrown_by.hpp"
 #include "weft/weft.hpp"
 
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_line_names_the_operation_its_axes_operands_cost_and_offse
   std::ostringstream out;
   weft::explain<model, "y">(out);
   const auto text = lines(out.str());
-  BOOST_TEST_REQUIRE(text.size() == 2u);
+  BOOST_TEST_REQUIRE(text.size() == 3u);
   BOOST_TEST(
       std::regex_search(
           text[0],
@@ -121,7 +122,7 @@ BOOST_AUTO_TEST_CASE(invariant_instructions_are_listed_separately) {
   std::ostringstream out;
   weft::explain<waves>(out);
   const auto text = lines(out.str());
-  BOOST_TEST_REQUIRE(text.size() == 6u, out.str());
+  BOOST_TEST_REQUIRE(text.size() == 7u, out.str());
   BOOST_TEST(text[0] == "once:");
   says(text[1], "= positions ");
   says(text[2], "= sin (multiply(");
@@ -129,6 +130,18 @@ BOOST_AUTO_TEST_CASE(invariant_instructions_are_listed_separately) {
   says(text[4], "= multiply (");
   BOOST_TEST(text[5].find("1 steps, 5flop, ") == 0u, text[5]);
   says(text[5], "once 2 steps, 10flop, 64B of the workspace stay");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_line_names_the_family_of_every_target) {
+  weft::kernels::on_every_target([](const auto&) {
+    std::ostringstream out;
+    weft::explain<counter>(out);
+    const std::string with =
+        weft::family() == weft::target_family::fused ? "with fused" : "without fused";
+    BOOST_TEST(lines(out.str()).back() == "results: those of processors " + with +
+                                              " multiply-add (" + std::string(weft::target_name()) +
+                                              ")");
+  });
 }
 
 BOOST_AUTO_TEST_CASE(gradients_are_located_in_the_gradient_block) {

@@ -55,7 +55,8 @@ struct explain_options {
 // Prints the program of module<Model, Results...>: its states, the loop-invariant instructions that
 // are executed once, then those of every run, one line each: the operation, its operands and the
 // axes of its result, its floating-point operations and bytes read and written with every length at
-// its bound, and the result's offset in the workspace. The last line has the totals.
+// its bound, and the result's offset in the workspace; the totals; and the family of SIMD targets
+// (weft::family) whose results this machine has, with its target.
 template <model_like Model, fixed_string... Results>
 void explain(std::ostream& out = std::cout) {
   out << detail::explain<inference<Model, Results...>>();

@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/hana/at.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "weft/lower/units.hpp"
@@ -90,6 +91,11 @@ class view_of_only_result<Model, Unit, 1>
 
 }  // namespace detail
 
+template <model_like Model, class Unit>
+class run_results;
+template <model_like Model, class Unit>
+std::uint64_t fingerprint(const run_results<Model, Unit>& all) noexcept;
+
 // The results of a run of a model that names them; where the module computes one alone, this is
 // its view, too. They lie in the module's workspace: the next run overwrites them, and they are
 // valid as long as the module, also if it moves.
@@ -108,6 +114,8 @@ class run_results : public detail::view_of_only_result<Model, Unit> {
   }
 
  private:
+  friend std::uint64_t fingerprint<>(const run_results& all) noexcept;
+
   const engine* engine_;
 
   WEFT_REJECT_CALL(
