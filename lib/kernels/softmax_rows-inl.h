@@ -89,13 +89,14 @@ void log_softmax(const row_arguments& a) {
       v = math::twice_exp(D(), v);
     });
   }
+  for (std::size_t r = 0; r < a.rows; ++r) total[r] = logarithm(total[r] / 2);
   for (std::size_t r = 0; r < a.rows; ++r) {
     if (largest[r] == -infinity) {
       std::fill_n(a.row(r).to, a.length, -infinity);
       continue;
     }
     const V top = value(largest[r]);
-    const V log_total = value(static_cast<float>(logarithm(total[r] / 2)));
+    const V log_total = value(total[r]);
     map(
         a.length, [=](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_total); }, a.row(r).to,
         a.row(r).floats(0));
