@@ -110,8 +110,8 @@ void rotate_rest(const rotated_rows& r, float* to, const float* x, const float* 
     for (std::ptrdiff_t i = r.by_vectors; i < r.n; ++i) {
       const float c = cosine[i * r.cosine_next], s = sine[i * r.sine_next];
       const float a = from.first[i * from.next], b = from.second[i * from.next];
-      result.first[i * result.next] = a * c - b * s;
-      result.second[i * result.next] = b * c + a * s;
+      result.first[i * result.next] = negated_multiply_add(b, s, a * c);
+      result.second[i * result.next] = multiply_add(a, s, b * c);
     }
     for (std::ptrdiff_t i = r.kept.begin; i < r.kept.end; ++i)
       result.first[i * r.to_stride] = from.first[i * r.x_stride];
@@ -156,7 +156,7 @@ void combine_rest(const combined_rows& r, float* to, const float* x, const float
     for (std::ptrdiff_t i = r.by_vectors; i < r.n; ++i) {
       const float a = of_x.first[i * of_x.next], b = of_x.second[i * of_x.next];
       const float ga = of_g.first[i * of_g.next], gb = of_g.second[i * of_g.next];
-      to[i * r.next] = of_sine ? gb * a - ga * b : ga * a + gb * b;
+      to[i * r.next] = of_sine ? negated_multiply_add(ga, b, gb * a) : multiply_add(ga, a, gb * b);
     }
     to += step[0];
     of_x.advance(step[1]);

@@ -1,5 +1,6 @@
 // Rotations of pairs, half-split and interleaved, and their adjoints.
 #include "kernels/check.hpp"
+#include "kernels/families.hpp"
 
 using namespace weft;
 using namespace weft::kernels;
@@ -35,9 +36,9 @@ struct rotation {
 
 // Calls check(rotation, whole extents, layout, seed) for rows of pairs with and without a rest.
 template <class F>
-void for_rotations(F check) {
+void for_rotations(F check, const std::vector<extents>& all = shapes) {
   unsigned seed = 0;
-  for (const extents& pairs : shapes)
+  for (const extents& pairs : all)
     for (std::size_t over = 0; over < pairs.size(); ++over)
       for (const bool half_split : {false, true})
         for (const std::ptrdiff_t rest : {0, 3})
@@ -116,6 +117,32 @@ BOOST_AUTO_TEST_CASE(adjoints_give_the_gradients_of_cosines_and_sines) {
             {1, 2, 3, 7});
     }
   });
+}
+
+// Also of the pairs that are left after full vectors, and of those with other strides.
+BOOST_AUTO_TEST_CASE(rotations_and_their_adjoints_have_the_same_bits_on_all_targets_of_a_family) {
+  const auto check = [](const rotation& r, const extents& whole, layout how, unsigned seed) {
+    array<float> result(whole, how, 0, true), x(whole, how), g(whole, how);
+    array<float> cosine(r.pairs, how), sine(r.pairs, how), gradient(r.pairs, how, 0, true);
+    fill(x, seed), fill(g, seed + 1), fill(cosine, seed + 2), fill(sine, seed + 3);
+    const std::string what = words(r.pairs[r.over], " pairs along ", r.over, " of ", whole.size(),
+                                   ", next ", r.of.next, ", seed ", seed);
+    owning_call<> c = r.with(op::rotate, whole[r.over]);
+    c.operands[0] = r.in_pairs(result.as_operand());
+    c.operands[1] = r.in_pairs(x.as_operand());
+    c.operands[2] = cosine.as_operand();
+    c.operands[3] = sine.as_operand();
+    check_families(kernel::rotate, c, result, what);
+    owning_call<> a = r.with(op::rotate_adjoint, whole[r.over]);
+    a.operands[0] = gradient.as_operand();
+    a.operands[1] = r.in_pairs(x.as_operand());
+    a.operands[2] = r.in_pairs(g.as_operand());
+    for (const int of_sine : {0, 1}) {
+      a.scalar = of_sine;
+      check_families(kernel::rotate_adjoint, a, gradient, what);
+    }
+  };
+  for_rotations(check, {{1}, {3}, {13}, {24}, {3, 100}, {27, 5}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -129,8 +129,8 @@ struct rotation {
   HWY_INLINE static void rotate_pair(const operands& row, std::ptrdiff_t i) {
     const float cosine = row.read(2)[i], sine = row.read(3)[i];
     const float a = row.read(1)[2 * i], b = row.read(1)[2 * i + 1];
-    row.write()[2 * i] = a * cosine - b * sine;
-    row.write()[2 * i + 1] = b * cosine + a * sine;
+    row.write()[2 * i] = kernels::HWY_NAMESPACE::negated_multiply_add(b, sine, a * cosine);
+    row.write()[2 * i + 1] = kernels::HWY_NAMESPACE::multiply_add(a, sine, b * cosine);
   }
 
   // Remainder of fewer than 2n interleaved pairs, from pair i on, by shorter vectors.

@@ -87,6 +87,13 @@ HWY_INLINE hn::Vec<D> load_n(D d, const T* HWY_RESTRICT p, std::size_t n) {
   }
 }
 
+// The same, and all lanes where n is larger.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_up_to(D d, const T* HWY_RESTRICT p, std::size_t n) {
+  if (n >= hn::Lanes(d)) return hn::LoadU(d, p);
+  return load_n(d, p, n);
+}
+
 // The first n lanes of v to p. 0 <= n <= Lanes(d); nothing is written past p + n.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void store_n(hn::Vec<D> v, D d, T* HWY_RESTRICT p, std::size_t n) {
@@ -140,6 +147,16 @@ HWY_INLINE V quotient(V a, V b) {
 #else
   return hn::Div(a, b);
 #endif
+}
+
+// a * b + c and c - a * b as vectors compute them: rounded once where the target's multiply-add is.
+HWY_INLINE float multiply_add(float a, float b, float c) {
+  const hn::CappedTag<float, 1> d;
+  return hn::GetLane(hn::MulAdd(hn::Set(d, a), hn::Set(d, b), hn::Set(d, c)));
+}
+HWY_INLINE float negated_multiply_add(float a, float b, float c) {
+  const hn::CappedTag<float, 1> d;
+  return hn::GetLane(hn::NegMulAdd(hn::Set(d, a), hn::Set(d, b), hn::Set(d, c)));
 }
 
 // a - b where the mask is true, a elsewhere: newer versions of Highway have this as
