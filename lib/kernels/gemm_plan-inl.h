@@ -161,7 +161,7 @@ struct gemm_plan {
                                  (tile_columns + tile_rows) * block.depth <= cache_floats &&
                                  (2 * tile_columns + tile_rows) * block.depth > cache_floats;
     chain = max_chain_of_blocks;
-    if (is_gemv()) chain = max_chain_of_lines * (dot_form ? hn::Lanes(tag()) : 1);
+    if (is_gemv()) chain = max_chain_of_lines * (dot_form ? sum_lanes : 1);
     nr_group = one_micro_panel ? tile_columns : block.columns;
   }
 };

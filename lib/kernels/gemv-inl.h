@@ -7,12 +7,16 @@
 #endif
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/cast-inl.h"
 #include "kernels/microkernel-inl.h"
+#include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -23,12 +27,12 @@ constexpr std::size_t rows_at_once = has_32_registers ? 4 : 2;
 // n lanes, or all of them if Full; bfloat16 becomes float.
 template <bool Full>
 HWY_INLINE vec load_part(const float* from, std::size_t n) {
-  return Full ? hn::LoadU(tag(), from) : load_n(tag(), from, n);
+  return Full ? hn::LoadU(tag(), from) : load_up_to(tag(), from, n);
 }
 template <bool Full>
 HWY_INLINE vec load_part(const half* from, std::size_t n) {
   const hn::Rebind<half, tag> d;
-  const auto bits = Full ? hn::LoadU(d, from) : load_n(d, from, n);
+  const auto bits = Full ? hn::LoadU(d, from) : load_up_to(d, from, n);
   return hn::BitCast(tag(), hn::ShiftLeft<16>(hn::PromoteTo(hn::RebindToUnsigned<tag>(), bits)));
 }
 template <bool Full>
@@ -36,32 +40,53 @@ HWY_INLINE void store_part(vec v, float* to, std::size_t n) {
   Full ? hn::StoreU(v, tag(), to) : store_n(v, tag(), to, n);
 }
 
-// The columns that dot_products gets at a time. A multiply-add has a latency of four cycles and a
-// throughput of two per cycle, which takes eight accumulators: a single row needs eight columns,
-// more rows need four.
+// The columns that dot_products gets at a time.
 constexpr std::size_t gemv_columns = 8;
+// The vectors of a sum along the depth: those of a block of sum_lanes.
+constexpr std::size_t dot_parts = sum_vectors;
+
+// How many of them are computed at once. A multiply-add has a latency of four cycles and a
+// throughput of two per cycle, which takes eight accumulators, and registers hold a few more: for
+// vectors of AVX-512 a single row needs eight columns, and more rows four.
 constexpr std::size_t columns_at_once(std::size_t rows) {
-  return rows == 1 ? gemv_columns : 4;
+  return std::min(rows == 1 ? gemv_columns : std::size_t{4},
+                  std::bit_floor((has_32_registers ? std::size_t{24} : 12) / (rows * dot_parts)));
 }
 
-// Adds the products of n elements of each row and column to the accumulators, row by row. row[I]
-// and column[I] belong to accumulator I.
-template <std::size_t Rows, bool Full, std::size_t... I, class T, class... Sums>
+// Adds the products of n elements of each row and column, all of one vector of the block, to the
+// accumulators. row[I] and column[I] belong to accumulator I: row by row, column by column, and of
+// each sum the vectors of a block.
+template <std::size_t Rows, std::size_t Part, bool Full, std::size_t... I, class T, class... Sums>
 HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
                              const T* const* column, std::size_t k, std::size_t n, Sums&... sums) {
   const auto of_column = [column, k, n](std::size_t c)
-                             HWY_ATTR { return load_part<Full>(column[c] + k, n); };
+                             HWY_ATTR { return load_part<Full>(column[c * dot_parts] + k, n); };
   if constexpr (Rows == 1) {
     const vec x = load_part<Full>(row[0] + k, n);
-    ((sums = hn::MulAdd(x, of_column(I), sums)), ...);
+    ((sums = I % dot_parts == Part ? hn::MulAdd(x, of_column(I / dot_parts), sums) : sums), ...);
   } else {
-    const vec y0 = opaque(of_column(0)), y1 = opaque(of_column(1));
-    const vec y2 = opaque(of_column(2)), y3 = opaque(of_column(3));
-    ((sums = hn::MulAdd(load_part<Full>(row[I] + k, n), pick<I % 4>(y0, y1, y2, y3), sums)), ...);
+    constexpr std::size_t columns = columns_at_once(Rows);
+    const vec y0 = opaque(of_column(0)), y1 = columns > 1 ? opaque(of_column(1)) : y0;
+    const vec y2 = columns > 2 ? opaque(of_column(2)) : y0;
+    const vec y3 = columns > 2 ? opaque(of_column(3)) : y0;
+    ((sums = I % dot_parts == Part ? hn::MulAdd(load_part<Full>(row[I] + k, n),
+                                                pick<I / dot_parts % columns>(y0, y1, y2, y3), sums)
+                                   : sums),
+     ...);
   }
 }
 
-// Horizontal sums of four vectors.
+// The same for n elements of a block, or all of them if Full.
+template <std::size_t Rows, bool Full, std::size_t... Part, class All, class T, class... Sums>
+HWY_INLINE void add_block(std::index_sequence<Part...>, All all, const float* const* row,
+                          const T* const* column, std::size_t k, std::size_t n, Sums&... sums) {
+  const std::size_t lanes = hn::Lanes(tag());
+  (add_products<Rows, Part, Full>(all, row, column, k + Part * lanes,
+                                  n > Part * lanes ? n - Part * lanes : 0, sums...),
+   ...);
+}
+
+// Horizontal sums, in the order of reduce_lanes.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
 // Lane i is the sum of the lanes i of all blocks of 128 bits.
@@ -75,26 +100,47 @@ HWY_INLINE auto sum_blocks(D, hn::Vec<D> v) {
   }
 }
 
-HWY_INLINE void store_sums(vec v0, vec v1, vec v2, vec v3, float* to) {
+// Each four has the sums of that four of v0, v1, v2 and v3.
+HWY_INLINE vec sum_fours(vec v0, vec v1, vec v2, vec v3) {
   const tag d;
   const hn::Repartition<std::uint64_t, tag> pairs;
-  const auto add_pairs = [=](vec x, vec y) HWY_ATTR {
-    return hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, x, y), hn::InterleaveUpper(d, x, y)));
+  // The halves of the fours of x and y, each added to the other one.
+  const auto add_halves = [=](vec x, vec y) HWY_ATTR {
+    const auto of_x = hn::BitCast(pairs, x), of_y = hn::BitCast(pairs, y);
+    return hn::Add(hn::BitCast(d, hn::OddEven(of_y, of_x)),
+                   hn::Shuffle1032(hn::BitCast(d, hn::OddEven(of_x, of_y))));
   };
-  const auto low = add_pairs(v0, v1), high = add_pairs(v2, v3);
-  const vec sums = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, low, high)),
-                           hn::BitCast(d, hn::InterleaveUpper(pairs, low, high)));
-  hn::StoreU(sum_blocks(d, sums), hn::CappedTag<float, 4>(), to);
+  const vec even = add_halves(v0, v2), odd = add_halves(v1, v3);
+  return hn::Add(hn::OddEven(odd, even), hn::Shuffle2301(hn::OddEven(even, odd)));
+}
+
+// The sums of four accumulators, from the first-th on, surplus ones repeat the last.
+template <std::size_t First, std::size_t... Part, class... Sums>
+HWY_INLINE void store_sums(std::index_sequence<Part...>, float* to, Sums... sums) {
+  constexpr std::size_t last = sizeof...(Sums) / dot_parts - 1;
+  const auto add = [](vec x, vec y) HWY_ATTR { return hn::Add(x, y); };
+  const vec_array<tag, sum_vectors> fours{
+      sum_fours(pick<First * dot_parts + Part>(sums...),
+                pick<std::min(First + 1, last) * dot_parts + Part>(sums...),
+                pick<std::min(First + 2, last) * dot_parts + Part>(sums...),
+                pick<std::min(First + 3, last) * dot_parts + Part>(sums...))...};
+  hn::StoreU(sum_blocks(tag(), combine_halves(fours, add)), hn::CappedTag<float, 4>(), to);
 }
 
 #else
 
-HWY_INLINE void store_sums(vec v0, vec v1, vec v2, vec v3, float* to) {
-  const tag d;
-  to[0] = hn::GetLane(hn::SumOfLanes(d, v0));
-  to[1] = hn::GetLane(hn::SumOfLanes(d, v1));
-  to[2] = hn::GetLane(hn::SumOfLanes(d, v2));
-  to[3] = hn::GetLane(hn::SumOfLanes(d, v3));
+template <std::size_t First, std::size_t... Part, class... Sums>
+HWY_INLINE void store_sums(std::index_sequence<Part...>, float* to, Sums... sums) {
+  constexpr std::size_t last = sizeof...(Sums) / dot_parts - 1;
+  const auto sum = [&]<std::size_t Entry>(std::integral_constant<std::size_t, Entry>) HWY_ATTR {
+    return reduce_to_scalar(tag(),
+                            vec_array<tag, sum_vectors>{pick<Entry * dot_parts + Part>(sums...)...},
+                            [](vec x, vec y) HWY_ATTR { return hn::Add(x, y); });
+  };
+  to[0] = sum(std::integral_constant<std::size_t, First>());
+  to[1] = sum(std::integral_constant<std::size_t, std::min(First + 1, last)>());
+  to[2] = sum(std::integral_constant<std::size_t, std::min(First + 2, last)>());
+  to[3] = sum(std::integral_constant<std::size_t, std::min(First + 3, last)>());
 }
 
 #endif
@@ -109,17 +155,22 @@ HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequenc
     dot_products<Rows>(fours, all, row, column, depth, tile, pitch, sums..., hn::Zero(tag()));
   } else {
     constexpr std::size_t at_once = columns_at_once(Rows);
-    const std::size_t lanes = hn::Lanes(tag());
+    constexpr std::make_index_sequence<dot_parts> parts;
     // Copied to locals, so that the loop need not read the pointers again.
-    const float* const rows[]{row[I / at_once]...};
-    const T* const columns[]{column[I % at_once]...};
+    const float* const rows[]{row[I / dot_parts / at_once]...};
+    const T* const columns[]{column[I / dot_parts % at_once]...};
     std::size_t k = 0;
-    for (; k + lanes <= depth; k += lanes)
-      add_products<Rows, true>(all, rows, columns, k, lanes, sums...);
-    if (k < depth) add_products<Rows, false>(all, rows, columns, k, depth - k, sums...);
-    (store_sums(pick<4 * F>(sums...), pick<4 * F + 1>(sums...), pick<4 * F + 2>(sums...),
-                pick<4 * F + 3>(sums...), tile + F * (Rows == 1 ? 4 : pitch)),
-     ...);
+    for (; k + sum_lanes <= depth; k += sum_lanes)
+      add_block<Rows, true>(parts, all, rows, columns, k, sum_lanes, sums...);
+    if (k < depth) add_block<Rows, false>(parts, all, rows, columns, k, depth - k, sums...);
+    if constexpr (at_once >= 4) {
+      (store_sums<4 * F>(parts, tile + F * (Rows == 1 ? 4 : pitch), sums...), ...);
+    } else {
+      float entries[4 * sizeof...(F)];
+      (store_sums<4 * F>(parts, entries + 4 * F, sums...), ...);
+      for (std::size_t r = 0; r < Rows; ++r)
+        std::memcpy(tile + r * pitch, entries + r * at_once, at_once * sizeof(float));
+    }
   }
 }
 
@@ -129,8 +180,9 @@ HWY_NOINLINE std::size_t dot_products(const float* const* row, const T* const* c
                                       std::size_t pitch = max_tile_columns) {
   constexpr std::size_t at_once = columns_at_once(Rows), entries = Rows * at_once;
   for (std::size_t c = 0; c < columns; c += at_once)
-    dot_products<Rows>(std::make_index_sequence<entries / 4>(), std::make_index_sequence<entries>(),
-                       row, column + c, depth, tile + c, pitch);
+    dot_products<Rows>(std::make_index_sequence<(entries + 3) / 4>(),
+                       std::make_index_sequence<entries * dot_parts>(), row, column + c, depth,
+                       tile + c, pitch);
   return Rows;
 }
 

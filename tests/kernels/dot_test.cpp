@@ -232,4 +232,16 @@ BOOST_AUTO_TEST_CASE(packed_bfloat16_weights_are_rounded_to_nearest_even) {
   }
 }
 
+// Also where vectors run along the depth, and where a long depth is summed in parts.
+BOOST_AUTO_TEST_CASE(products_have_the_same_bits_on_all_targets_of_a_family) {
+  for (const std::ptrdiff_t rows : {1, 2, 3, 4, 9})
+    for (const std::ptrdiff_t depth : {1, 4, 7, 8, 17, 24, 100, 513, 9001})
+      for (const std::ptrdiff_t columns : {1, 5, 19}) {
+        const extents e{{'m', rows}, {'n', columns}, {'k', depth}};
+        check({"mn", "mk", "nk", e});
+        check({"mn", "km", "nk", e, 3});
+        check({"mn", "mk", "kn", e});
+      }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
