@@ -233,8 +233,9 @@ class forward {
   // those that each vector of queries sees.
   struct tile_block {
     std::ptrdiff_t tile;
-    index_range queries, all_visible, keys;
+    index_range queries, keys;
     std::size_t vectors;
+    bool is_first, is_last;  // of the blocks with keys that the tile sees
     index_range visible[tile_vectors];
   };
 
@@ -242,14 +243,25 @@ class forward {
   // product with the values.
   void process_block(std::ptrdiff_t t, const index_range& queries, const index_range& block,
                      const key_rows& own, const value_rows& values) {
-    tile_block b{t, queries, visible_to_any(queries), {}, vectors_of(queries), {}};
-    b.keys = block.intersect(b.all_visible);
-    if (b.keys.empty()) return;
+    const index_range all = visible_to_any(queries);
+    if (block.intersect(all).empty()) return;
+    tile_block b{
+        t, queries, {}, vectors_of(queries), block.begin <= all.begin, all.end <= block.end, {}};
+    b.keys = in_groups(block.intersect(all), block);
     for (std::size_t v = 0; v < b.vectors; ++v)
-      b.visible[v] = within_band(vector_of(queries, v)).clamped_to(b.keys);
+      b.visible[v] = in_groups(within_band(vector_of(queries, v)).clamped_to(b.keys), block);
     multiply_with_keys(b, {own.data + (b.keys.begin - block.begin) * own.row, own.row, own.column});
     update_softmax(b);
     multiply_with_values(b, {values.data + (b.keys.begin - block.begin) * values.row, values.row});
+  }
+
+  // Rounded out to whole groups of keys, which begin where the block does: the sum of a query's
+  // weights does not depend on which other queries are in its vector. A key that it does not see
+  // has weight 0.
+  static index_range in_groups(const index_range& keys, const index_range& block) {
+    constexpr std::ptrdiff_t group = keys_at_once;
+    return {block.begin + (keys.begin - block.begin) / group * group,
+            std::min(block.begin + round_up(keys.end - block.begin, group), block.end)};
   }
 
   float* scores_of(const tile_block& b, std::ptrdiff_t key, std::size_t v) const {
@@ -292,10 +304,8 @@ class forward {
 
   HWY_INLINE void multiply_with_values(const tile_block& b, const value_rows& values) {
     const std::ptrdiff_t t = b.tile;
-    const bool is_first = b.keys.begin == b.all_visible.begin,
-               is_last = b.keys.end == b.all_visible.end;
-    if (is_last) end_sums(t, b.queries);
-    const bool in_place = is_last && stores_full_vectors();
+    if (b.is_last) end_sums(t, b.queries);
+    const bool in_place = b.is_last && stores_full_vectors();
     float* const to = in_place ? at_.result.at(b.queries.begin, 0) : results(t);
     const std::ptrdiff_t to_row = in_place ? at_.result.row : value_row_;
     const matmul p{scores_,
@@ -306,10 +316,10 @@ class forward {
                    to,
                    to_row,
                    b.queries.count(),
-                   is_first ? nullptr : results(t),
+                   b.is_first ? nullptr : results(t),
                    value_row_,
                    rescale_,
-                   is_last ? running_sum_ + t * pitch() : nullptr};
+                   b.is_last ? running_sum_ + t * pitch() : nullptr};
     // For queries that see none of the keys the depth is empty: their results are kept, or 0 if
     // this block is the first.
     const band_range here(at_.band, b.queries, b.keys);
@@ -318,9 +328,9 @@ class forward {
                return here.keys({static_cast<std::ptrdiff_t>(first),
                                  static_cast<std::ptrdiff_t>(first + count)});
              });
-    if (is_last && may_mask())  // while they are in the cache
+    if (b.is_last && may_mask())  // while they are in the cache
       is_finite_ = is_finite_ && rows_are_finite(to, to_row, b.queries.count(), value_);
-    if (is_last && !in_place) store_results(t, b.queries);
+    if (b.is_last && !in_place) store_results(t, b.queries);
   }
 
   // The element ids of the weights from a query and a key on, for dropout.

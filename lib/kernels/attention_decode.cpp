@@ -227,21 +227,24 @@ class decode_step {
   }
 
   // Online softmax update (Milakov and Gimelshein 2018, algorithm 3): the scores become 2 * exp(s -
-  // m). Returns exp(m_old - m), which rescales the earlier results.
+  // m). Returns exp(m_old - m), which rescales the earlier results. Full vectors, and several at a
+  // time, which are whole blocks of sum_lanes: the padding, for which the scores have room, is
+  // -infinity.
   float online_softmax_update(decode_head& head, float* s, std::ptrdiff_t count) const {
     const tag d;
     const auto add = [](auto x, auto y) HWY_ATTR { return hn::Add(x, y); };
     const auto max_of = [](auto x, auto y) HWY_ATTR { return hn::Max(x, y); };
-    hn::StoreU(hn::Set(d, -infinity), d, s + count);  // padding of the last vector
+    constexpr int unroll = 4;
+    static_assert(unroll % sum_vectors == 0 && key_block % (unroll * max_dot_lanes) == 0);
+    for (std::ptrdiff_t j = count, end = round_up(count, unroll * lanes()); j < end; j += lanes())
+      hn::StoreU(hn::Set(d, -infinity), d, s + j);
     vec max = hn::Set(d, head.running_max);
     for (std::ptrdiff_t j = 0; j < count; j += lanes()) max = hn::Max(max, hn::LoadU(d, s + j));
     const float old_max = head.running_max;
     head.running_max = reduce_to_scalar(d, max, max_of);
     max = hn::Set(d, head.running_max);
-    vec sum = hn::Zero(d);
-    std::ptrdiff_t j = 0;
-    constexpr int unroll = 4;
-    for (; j + (unroll - 1) * lanes() < count; j += unroll * lanes()) {
+    auto sum = vec_array<tag, sum_vectors>::of([=](int) HWY_ATTR { return hn::Zero(d); });
+    for (std::ptrdiff_t j = 0; j < count; j += unroll * lanes()) {
       auto e = vec_array<tag, unroll>::of(
           [=](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, s + j + i * lanes()), max); });
       e = math::twice_exp(d, e);
@@ -249,12 +252,8 @@ class decode_step {
         hn::StoreU(v, d, s + j + i * lanes());
         return v;
       });
-      sum = hn::Add(sum, e.combine(add));
-    }
-    for (; j < count; j += lanes()) {
-      const vec e = math::twice_exp(d, hn::Sub(hn::LoadU(d, s + j), max));
-      hn::StoreU(e, d, s + j);
-      sum = hn::Add(sum, e);
+      for (int i = 0; i < unroll; ++i)
+        sum.at[i % sum_vectors] = hn::Add(sum.at[i % sum_vectors], e.at[i]);
     }
     const float rescale = hn::GetLane(
         hn::Mul(hn::Set(d, 0.5f), math::twice_exp(d, hn::Set(d, old_max - head.running_max))));

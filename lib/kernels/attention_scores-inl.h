@@ -250,6 +250,9 @@ struct online_softmax {
   float* rescale;      // exp(m_old - m), which rescales earlier results
 };
 
+// The keys whose weights are computed together, and added to each other before they are to others.
+constexpr int keys_at_once = 4;
+
 // Online softmax update (Milakov and Gimelshein 2018, algorithm 3): the scores become 2 * exp(s -
 // m), and the running values include them.
 inline HWY_NOINLINE void online_softmax_update(const score_rows& s, const online_softmax& r) {
@@ -272,7 +275,7 @@ inline HWY_NOINLINE void online_softmax_update(const score_rows& s, const online
   const auto max = hn::Max(hn::Max(max0, max1), hn::Max(max2, max3));
   auto sum = hn::Zero(d);
   float* row = s.data;
-  constexpr int unroll = 4;
+  constexpr int unroll = keys_at_once;
   using vectors = vec_array<query_tag, unroll>;
   for (j = s.keys; j >= unroll; j -= unroll, row += unroll * pitch) {
     auto e =

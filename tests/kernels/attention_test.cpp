@@ -260,4 +260,18 @@ BOOST_AUTO_TEST_CASE(the_scratch_size_is_bounded_and_never_shrinks) {
   }
 }
 
+// With one query, and with vectors of queries, which begin at other ones where they are longer.
+BOOST_AUTO_TEST_CASE(results_have_the_same_bits_on_all_targets_of_a_family) {
+  check(pairwise<options>(
+      {.batch = {2, 3}, .value = 7},
+      and_optional_operands(
+          {queries_and_keys(
+               {{1, 3}, {1, 100}, {1, 1300}, {5, 17}, {23, 140}, {101, 301}, {401, 17}}),
+           choice("depth", &options::depth, {1, 17, 24, 100}), in_bands, limits(), narrow,
+           shared_keys, choice("mask", &options::mask, {std::nullopt, 0}),
+           choice("rate", &options::rate, {0, 0.3}),
+           choice("soft cap", &options::soft_cap, {0, 3})},
+          {0})));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

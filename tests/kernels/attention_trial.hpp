@@ -11,6 +11,7 @@
 #include "kernels/aligned.hpp"
 #include "kernels/attention_options.hpp"
 #include "kernels/attention_scores.hpp"
+#include "kernels/families.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/targets.hpp"
 #include "weft/kernels/attention_scratch.hpp"
@@ -121,9 +122,12 @@ class trial {
 inline void check(const std::vector<options>& all) {
   for (const options& o : all) {
     trial t(o);
+    results_of_families same;
     on_every_target([&](const table& kernels) {
       const std::string differences = t.differences(kernels);
       BOOST_TEST(differences == "", differences << ", of " << o);
+      const std::string bits = same.differences(t.bits(kernels, 1));
+      BOOST_TEST(bits == "", "not the family's bits: " << bits << ", of " << o);
     });
   }
 }
