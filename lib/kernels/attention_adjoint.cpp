@@ -232,15 +232,9 @@ class adjoint {
   // The inner product of a row of results and a contiguous row of their gradients.
   float row_dot(const float* x, const float* g) const {
     const tag d;
-    const std::ptrdiff_t full = values_ / lanes() * lanes();
-    vec sum = hn::Zero(d);
-    for (std::ptrdiff_t j = 0; j < full; j += lanes())
-      sum = hn::MulAdd(hn::LoadU(d, x + j), hn::LoadU(d, g + j), sum);
-    if (full < values_) {
-      const vec last = load_n(d, x + full, static_cast<std::size_t>(values_ - full));
-      sum = hn::MulAdd(last, hn::LoadU(d, g + full), sum);
-    }
-    return hn::GetLane(hn::SumOfLanes(d, sum));
+    return sum_of(values_, [=](vec sum, std::ptrdiff_t j, std::size_t n) HWY_ATTR {
+      return hn::MulAdd(load_up_to(d, x + j, n), load_up_to(d, g + j, n), sum);
+    });
   }
 
   void multiply_scores() const {

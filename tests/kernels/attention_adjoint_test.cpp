@@ -223,4 +223,17 @@ BOOST_AUTO_TEST_CASE(the_scratch_size_is_bounded_and_never_shrinks) {
   BOOST_TEST(bytes(4096, 4096, 64) < 512u * 1024);
 }
 
+// Biases whose gradient is a sum over queries, over keys, and over both.
+BOOST_AUTO_TEST_CASE(gradients_have_the_same_bits_on_all_targets_of_a_family) {
+  check(pairwise<problem>(
+      {.batch = {2, 2}},
+      and_optional_operands(
+          {queries_and_keys({{1, 3}, {5, 17}, {23, 140}, {140, 60}}),
+           choice("depth", &problem::depth, {1, 17, 24}),
+           choice("value", &problem::value, {1, 17, 24}), in_bands, relative_biases(loops_of_batch),
+           in_layouts, choice("soft cap", &problem::soft_cap, {0, 3}),
+           choice("rate", &problem::rate, {0, 0.4})},
+          loops_of_batch)));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

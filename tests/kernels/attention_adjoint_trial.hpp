@@ -13,6 +13,7 @@
 
 #include "kernels/attention_options.hpp"
 #include "kernels/attention_scores.hpp"
+#include "kernels/families.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/targets.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
@@ -275,9 +276,15 @@ inline gradients run(const trial& t, const table& kernels, int parts = 1) {
 inline void check(const problem& p) {
   const trial t(p);
   const expected_gradients expected(t);
+  results_of_families same;
   on_every_target([&](const table& kernels) {
-    const std::string differences = expected.differences(run(t, kernels));
+    const gradients all = run(t, kernels);
+    const std::string differences = expected.differences(all);
     BOOST_TEST(differences == "", differences << "of " << p);
+    std::vector<float> bits;
+    for (const array<float>& a : all.all) bits.insert(bits.end(), a.memory.begin(), a.memory.end());
+    const std::string different = same.differences(bits);
+    BOOST_TEST(different == "", "not the family's bits: " << different << " of " << p);
   });
 }
 inline void check(const std::vector<problem>& all) {
