@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "kernels/attention_view.hpp"
 #include "weft/kernels/attention_scratch.hpp"
@@ -227,16 +228,16 @@ class decode_step {
   }
 
   // Online softmax update (Milakov and Gimelshein 2018, algorithm 3): the scores become 2 * exp(s -
-  // m). Returns exp(m_old - m), which rescales the earlier results. Full vectors, and several at a
-  // time, which are whole blocks of sum_lanes: the padding, for which the scores have room, is
-  // -infinity.
+  // m). Returns exp(m_old - m), which rescales the earlier results. Vectors are added to the one of
+  // their place in a block of sum_lanes. The padding, for which the scores have room, is -infinity.
   float online_softmax_update(decode_head& head, float* s, std::ptrdiff_t count) const {
     const tag d;
     const auto add = [](auto x, auto y) HWY_ATTR { return hn::Add(x, y); };
     const auto max_of = [](auto x, auto y) HWY_ATTR { return hn::Max(x, y); };
-    constexpr int unroll = 4;
-    static_assert(unroll % sum_vectors == 0 && key_block % (unroll * max_dot_lanes) == 0);
-    for (std::ptrdiff_t j = count, end = round_up(count, unroll * lanes()); j < end; j += lanes())
+    constexpr auto block = static_cast<std::ptrdiff_t>(sum_lanes);
+    static_assert(key_block % block == 0);
+    for (std::ptrdiff_t j = count, end = std::max(round_up(count, block), count + 1); j < end;
+         j += lanes())
       hn::StoreU(hn::Set(d, -infinity), d, s + j);
     vec max = hn::Set(d, head.running_max);
     for (std::ptrdiff_t j = 0; j < count; j += lanes()) max = hn::Max(max, hn::LoadU(d, s + j));
@@ -244,17 +245,21 @@ class decode_step {
     head.running_max = reduce_to_scalar(d, max, max_of);
     max = hn::Set(d, head.running_max);
     auto sum = vec_array<tag, sum_vectors>::of([=](int) HWY_ATTR { return hn::Zero(d); });
-    for (std::ptrdiff_t j = 0; j < count; j += unroll * lanes()) {
-      auto e = vec_array<tag, unroll>::of(
-          [=](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, s + j + i * lanes()), max); });
+    const auto add_vectors = [&]<int n>(std::integral_constant<int, n>, float* from) HWY_ATTR {
+      auto e = vec_array<tag, n>::of(
+          [=](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, from + i * lanes()), max); });
       e = math::twice_exp(d, e);
-      e.map_indexed([=](vec v, int i) HWY_ATTR {
-        hn::StoreU(v, d, s + j + i * lanes());
-        return v;
-      });
-      for (int i = 0; i < unroll; ++i)
+      for (int i = 0; i < n; ++i) {
+        hn::StoreU(e.at[i], d, from + i * lanes());
         sum.at[i % sum_vectors] = hn::Add(sum.at[i % sum_vectors], e.at[i]);
-    }
+      }
+    };
+    constexpr int unroll = 4;
+    static_assert(unroll % sum_vectors == 0);
+    std::ptrdiff_t j = 0;
+    for (; j + unroll * lanes() - block < count; j += unroll * lanes())
+      add_vectors(std::integral_constant<int, unroll>(), s + j);
+    for (; j < count; j += block) add_vectors(std::integral_constant<int, sum_vectors>(), s + j);
     const float rescale = hn::GetLane(
         hn::Mul(hn::Set(d, 0.5f), math::twice_exp(d, hn::Set(d, old_max - head.running_max))));
     head.running_sum = head.running_sum * rescale + reduce_to_scalar(d, sum, add);

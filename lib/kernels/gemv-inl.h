@@ -7,10 +7,8 @@
 #endif
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -40,56 +38,62 @@ HWY_INLINE void store_part(vec v, float* to, std::size_t n) {
   Full ? hn::StoreU(v, tag(), to) : store_n(v, tag(), to, n);
 }
 
-// The columns that dot_products gets at a time.
+// The columns that dot_products gets at a time, and those that it computes at once. A multiply-add
+// has a latency of four cycles and a throughput of two per cycle, which takes eight accumulators.
 constexpr std::size_t gemv_columns = 8;
-// The vectors of a sum along the depth: those of a block of sum_lanes.
-constexpr std::size_t dot_parts = sum_vectors;
-
-// How many of them are computed at once. A multiply-add has a latency of four cycles and a
-// throughput of two per cycle, which takes eight accumulators, and registers hold a few more: for
-// vectors of AVX-512 a single row needs eight columns, and more rows four.
 constexpr std::size_t columns_at_once(std::size_t rows) {
-  return std::min(rows == 1 ? gemv_columns : std::size_t{4},
-                  std::bit_floor((has_32_registers ? std::size_t{24} : 12) / (rows * dot_parts)));
+  return rows == 1 && sum_vectors == 1 ? gemv_columns : 4;
+}
+// The vectors of a block of sum_lanes that are added at once: all of a single row. Of more rows,
+// registers do not hold the sums of all; one vector of each block is added after another.
+constexpr std::size_t vectors_at_once(std::size_t rows) {
+  return rows == 1 ? sum_vectors : 1;
 }
 
-// Adds the products of n elements of each row and column, all of one vector of the block, to the
-// accumulators. row[I] and column[I] belong to accumulator I: row by row, column by column, and of
-// each sum the vectors of a block.
-template <std::size_t Rows, std::size_t Part, bool Full, std::size_t... I, class T, class... Sums>
+// Adds the products of n elements of each row and column, all of one vector, to the accumulators:
+// row by row, then column by column, each those of the vectors that are added at once. row[I] and
+// column[I] belong to accumulator I.
+template <std::size_t Rows, std::size_t Vector, bool Full, std::size_t... I, class T, class... Sums>
 HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
                              const T* const* column, std::size_t k, std::size_t n, Sums&... sums) {
+  constexpr std::size_t vectors = vectors_at_once(Rows);
   const auto of_column = [column, k, n](std::size_t c)
-                             HWY_ATTR { return load_part<Full>(column[c * dot_parts] + k, n); };
+                             HWY_ATTR { return load_part<Full>(column[c * vectors] + k, n); };
   if constexpr (Rows == 1) {
     const vec x = load_part<Full>(row[0] + k, n);
-    ((sums = I % dot_parts == Part ? hn::MulAdd(x, of_column(I / dot_parts), sums) : sums), ...);
+    ((sums = I % vectors == Vector ? hn::MulAdd(x, of_column(I / vectors), sums) : sums), ...);
   } else {
-    constexpr std::size_t columns = columns_at_once(Rows);
-    const vec y0 = opaque(of_column(0)), y1 = columns > 1 ? opaque(of_column(1)) : y0;
-    const vec y2 = columns > 2 ? opaque(of_column(2)) : y0;
-    const vec y3 = columns > 2 ? opaque(of_column(3)) : y0;
-    ((sums = I % dot_parts == Part ? hn::MulAdd(load_part<Full>(row[I] + k, n),
-                                                pick<I / dot_parts % columns>(y0, y1, y2, y3), sums)
-                                   : sums),
-     ...);
+    const vec y0 = opaque(of_column(0)), y1 = opaque(of_column(1));
+    const vec y2 = opaque(of_column(2)), y3 = opaque(of_column(3));
+    ((sums = hn::MulAdd(load_part<Full>(row[I] + k, n), pick<I % 4>(y0, y1, y2, y3), sums)), ...);
   }
 }
 
-// The same for n elements of a block, or all of them if Full.
-template <std::size_t Rows, bool Full, std::size_t... Part, class All, class T, class... Sums>
-HWY_INLINE void add_block(std::index_sequence<Part...>, All all, const float* const* row,
-                          const T* const* column, std::size_t k, std::size_t n, Sums&... sums) {
-  const std::size_t lanes = hn::Lanes(tag());
-  (add_products<Rows, Part, Full>(all, row, column, k + Part * lanes,
-                                  n > Part * lanes ? n - Part * lanes : 0, sums...),
-   ...);
+#if HWY_TARGET == HWY_SCALAR  // a lane is its own sum
+
+HWY_INLINE vec sum_fours(vec v0, vec, vec, vec) {
+  return v0;
+}
+HWY_INLINE vec sum_blocks(tag, vec v) {
+  return v;
 }
 
-// Horizontal sums, in the order of reduce_lanes.
-#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+#else
 
-// Lane i is the sum of the lanes i of all blocks of 128 bits.
+// The sums of the fours of four vectors, v0's in lane 0 of each four.
+HWY_INLINE vec sum_fours(vec v0, vec v1, vec v2, vec v3) {
+  const tag d;
+  const hn::Repartition<std::uint64_t, tag> halves;
+  // The halves of the fours of x, and of those of y, added to each other.
+  const auto add_halves = [=](vec x, vec y) HWY_ATTR {
+    const auto outer = hn::OddEven(hn::BitCast(halves, y), hn::BitCast(halves, x));
+    return hn::Add(hn::BitCast(d, outer), hn::CombineShiftRightBytes<8>(d, y, x));
+  };
+  const vec v01 = add_halves(v0, v1), v23 = add_halves(v2, v3);
+  return hn::Add(even_by_block(v01, v23), odd_by_block(v01, v23));
+}
+
+// Lane i is the sum of the lanes i of all fours.
 template <class D>
 HWY_INLINE auto sum_blocks(D, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
@@ -100,88 +104,114 @@ HWY_INLINE auto sum_blocks(D, hn::Vec<D> v) {
   }
 }
 
-// Each four has the sums of that four of v0, v1, v2 and v3.
-HWY_INLINE vec sum_fours(vec v0, vec v1, vec v2, vec v3) {
-  const tag d;
-  const hn::Repartition<std::uint64_t, tag> pairs;
-  // The halves of the fours of x and y, each added to the other one.
-  const auto add_halves = [=](vec x, vec y) HWY_ATTR {
-    const auto of_x = hn::BitCast(pairs, x), of_y = hn::BitCast(pairs, y);
-    return hn::Add(hn::BitCast(d, hn::OddEven(of_y, of_x)),
-                   hn::Shuffle1032(hn::BitCast(d, hn::OddEven(of_x, of_y))));
-  };
-  const vec even = add_halves(v0, v2), odd = add_halves(v1, v3);
-  return hn::Add(hn::OddEven(odd, even), hn::Shuffle2301(hn::OddEven(even, odd)));
-}
-
-// The sums of four accumulators, from the first-th on, surplus ones repeat the last.
-template <std::size_t First, std::size_t... Part, class... Sums>
-HWY_INLINE void store_sums(std::index_sequence<Part...>, float* to, Sums... sums) {
-  constexpr std::size_t last = sizeof...(Sums) / dot_parts - 1;
-  const auto add = [](vec x, vec y) HWY_ATTR { return hn::Add(x, y); };
-  const vec_array<tag, sum_vectors> fours{
-      sum_fours(pick<First * dot_parts + Part>(sums...),
-                pick<std::min(First + 1, last) * dot_parts + Part>(sums...),
-                pick<std::min(First + 2, last) * dot_parts + Part>(sums...),
-                pick<std::min(First + 3, last) * dot_parts + Part>(sums...))...};
-  hn::StoreU(sum_blocks(tag(), combine_halves(fours, add)), hn::CappedTag<float, 4>(), to);
-}
-
-#else
-
-template <std::size_t First, std::size_t... Part, class... Sums>
-HWY_INLINE void store_sums(std::index_sequence<Part...>, float* to, Sums... sums) {
-  constexpr std::size_t last = sizeof...(Sums) / dot_parts - 1;
-  const auto sum = [&]<std::size_t Entry>(std::integral_constant<std::size_t, Entry>) HWY_ATTR {
-    return reduce_to_scalar(tag(),
-                            vec_array<tag, sum_vectors>{pick<Entry * dot_parts + Part>(sums...)...},
-                            [](vec x, vec y) HWY_ATTR { return hn::Add(x, y); });
-  };
-  to[0] = sum(std::integral_constant<std::size_t, First>());
-  to[1] = sum(std::integral_constant<std::size_t, std::min(First + 1, last)>());
-  to[2] = sum(std::integral_constant<std::size_t, std::min(First + 2, last)>());
-  to[3] = sum(std::integral_constant<std::size_t, std::min(First + 3, last)>());
-}
-
 #endif
 
-// Entry c of row r of the tile, tile[r * pitch + c], is the sum of row[r][k] * column[c][k],
-// vectorized along k. Entries are stored four at a time: F counts these fours.
-template <std::size_t Rows, std::size_t... F, std::size_t... I, class T, class... Sums>
-HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequence<I...> all,
-                             const float* const* row, const T* const* column, std::size_t depth,
-                             float* tile, std::size_t pitch, Sums... sums) {
+// Of four accumulators, of which each is `step` after the one before; of one lane, that of one.
+constexpr std::size_t summed_at_once = HWY_TARGET == HWY_SCALAR ? 1 : 4;
+template <std::size_t First, std::size_t Step, class... Sums>
+HWY_INLINE vec sum_fours(Sums... sums) {
+  constexpr std::size_t step = summed_at_once == 1 ? 0 : Step;
+  return sum_fours(pick<First>(sums...), pick<First + step>(sums...),
+                   pick<First + 2 * step>(sums...), pick<First + 3 * step>(sums...));
+}
+
+// A part of the depth: elements [begin, end), of each block those of the vectors from `vector` on.
+struct depth_part {
+  std::size_t begin, end, vector;
+  bool is_last;
+};
+
+// Adds the products of this part to sums, which are 0 or in `memory`. Puts them there again; of the
+// last part, the sums of their fours. V counts the vectors, F the fours of each.
+template <std::size_t Rows, bool First, std::size_t... V, std::size_t... F, std::size_t... I,
+          class T, class... Sums>
+HWY_INLINE void add_part(std::index_sequence<V...> vectors, std::index_sequence<F...> fours,
+                         std::index_sequence<I...> all, const float* const* row,
+                         const T* const* column, const depth_part& part, float* memory,
+                         Sums... sums) {
+  const tag d;
+  const std::size_t lanes = hn::Lanes(d);
   if constexpr (sizeof...(Sums) < sizeof...(I)) {
-    dot_products<Rows>(fours, all, row, column, depth, tile, pitch, sums..., hn::Zero(tag()));
+    const vec next = First ? hn::Zero(d) : hn::LoadU(d, memory + sizeof...(Sums) * lanes);
+    add_part<Rows, First>(vectors, fours, all, row, column, part, memory, sums..., next);
   } else {
-    constexpr std::size_t at_once = columns_at_once(Rows);
-    constexpr std::make_index_sequence<dot_parts> parts;
+    constexpr std::size_t at_once = columns_at_once(Rows), count = sizeof...(V);
+    const std::size_t offset = part.vector * lanes;
     // Copied to locals, so that the loop need not read the pointers again.
-    const float* const rows[]{row[I / dot_parts / at_once]...};
-    const T* const columns[]{column[I / dot_parts % at_once]...};
-    std::size_t k = 0;
-    for (; k + sum_lanes <= depth; k += sum_lanes)
-      add_block<Rows, true>(parts, all, rows, columns, k, sum_lanes, sums...);
-    if (k < depth) add_block<Rows, false>(parts, all, rows, columns, k, depth - k, sums...);
-    if constexpr (at_once >= 4) {
-      (store_sums<4 * F>(parts, tile + F * (Rows == 1 ? 4 : pitch), sums...), ...);
-    } else {
-      float entries[4 * sizeof...(F)];
-      (store_sums<4 * F>(parts, entries + 4 * F, sums...), ...);
-      for (std::size_t r = 0; r < Rows; ++r)
-        std::memcpy(tile + r * pitch, entries + r * at_once, at_once * sizeof(float));
+    const float* const rows[]{row[I / count / at_once] + offset...};
+    const T* const columns[]{column[I / count % at_once] + offset...};
+    std::size_t k = part.begin;
+    for (; k + sum_lanes <= part.end; k += sum_lanes)
+      (add_products<Rows, V, true>(all, rows, columns, k + V * lanes, lanes, sums...), ...);
+    if (!part.is_last) {
+      (hn::StoreU(sums, d, memory + I * lanes), ...);
+      return;
+    }
+    if (k < part.end) {
+      const auto left = [=](std::size_t first) {
+        return std::max(k + offset + first, part.end) - (k + offset + first);
+      };
+      (add_products<Rows, V, false>(all, rows, columns, k + V * lanes, left(V * lanes), sums...),
+       ...);
+    }
+    const auto store = [&](std::size_t v, std::size_t f, vec sum) HWY_ATTR {
+      hn::StoreU(sum, d, memory + (v * sizeof...(F) + f) * lanes);
+    };
+    const auto store_vector =
+        [&]<std::size_t Vector>(std::integral_constant<std::size_t, Vector>) HWY_ATTR {
+          (store(Vector, F, sum_fours<F * summed_at_once * count + Vector, count>(sums...)), ...);
+        };
+    (store_vector(std::integral_constant<std::size_t, V>()), ...);
+  }
+}
+
+// Entry c of row r of the tile, tile[r * pitch + c], is the sum of row[r][k] * column[c][k],
+// vectorized along k, and added in the order of reduce_lanes. Where not all vectors of a block are
+// added at once, each reads the same cache lines, which have to stay in L1. Entries are stored four
+// at a time: F counts these fours.
+template <std::size_t Rows, std::size_t... F, class Vectors, class All, class T>
+HWY_INLINE void dot_products(Vectors vectors, std::index_sequence<F...> fours, All all,
+                             const float* const* row, const T* const* column, std::size_t depth,
+                             float* tile, std::size_t pitch) {
+  constexpr std::size_t at_once = columns_at_once(Rows), count = vectors_at_once(Rows),
+                        depth_in_l1 = 512, of_vector = sizeof...(F) * hn::MaxLanes(tag());
+  const tag d;
+  alignas(64) float memory[sum_vectors / count][All::size() * hn::MaxLanes(tag())];
+  const std::size_t end = count == sum_vectors ? depth : std::min(depth, depth_in_l1);
+  for (std::size_t v = 0; v < sum_vectors; v += count)
+    add_part<Rows, true>(vectors, fours, all, row, column, {0, end, v, end == depth},
+                         memory[v / count]);
+  if constexpr (count < sum_vectors) {
+    for (depth_part part{end, 0, 0, false}; part.begin < depth; part.begin = part.end) {
+      part.end = std::min(part.begin + depth_in_l1, depth);
+      part.is_last = part.end == depth;
+      for (part.vector = 0; part.vector < sum_vectors; ++part.vector)
+        add_part<Rows, false>(vectors, fours, all, row, column, part, memory[part.vector]);
     }
   }
+  const auto store = [&](std::size_t f) HWY_ATTR {
+    const auto vector = [&](int j) HWY_ATTR {
+      const auto v = static_cast<std::size_t>(j);
+      return hn::LoadU(d, memory[v / count] + v % count * of_vector + f * hn::Lanes(d));
+    };
+    const vec sum = combine_halves(vec_array<tag, sum_vectors>::of(vector),
+                                   [](vec x, vec y) HWY_ATTR { return hn::Add(x, y); });
+    const std::size_t entry = f * summed_at_once;
+    hn::StoreU(sum_blocks(d, sum), hn::CappedTag<float, 4>(),
+               tile + entry / at_once * pitch + entry % at_once);
+  };
+  (store(F), ...);
 }
 
 template <std::size_t Rows, class T>
 HWY_NOINLINE std::size_t dot_products(const float* const* row, const T* const* column,
                                       std::size_t columns, std::size_t depth, float* tile,
                                       std::size_t pitch = max_tile_columns) {
-  constexpr std::size_t at_once = columns_at_once(Rows), entries = Rows * at_once;
+  constexpr std::size_t at_once = columns_at_once(Rows), vectors = vectors_at_once(Rows);
   for (std::size_t c = 0; c < columns; c += at_once)
-    dot_products<Rows>(std::make_index_sequence<(entries + 3) / 4>(),
-                       std::make_index_sequence<entries * dot_parts>(), row, column + c, depth,
+    dot_products<Rows>(std::make_index_sequence<vectors>(),
+                       std::make_index_sequence<Rows * at_once / summed_at_once>(),
+                       std::make_index_sequence<Rows * at_once * vectors>(), row, column + c, depth,
                        tile + c, pitch);
   return Rows;
 }

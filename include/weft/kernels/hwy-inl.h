@@ -257,16 +257,28 @@ HWY_INLINE void store_pairs(V a, V b, D d, float* to) {
   hn::StoreInterleaved2(a, b, d, to);
 }
 
-#if HWY_TARGET == HWY_AVX2
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 // The even, or odd, elements of each 16-byte block of a, then of b's. hn::ConcatEven and
-// hn::ConcatOdd also move them across blocks.
+// hn::ConcatOdd also move them across blocks, for full vectors of more than one.
 template <class V>
 HWY_INLINE V even_by_block(V a, V b) {
+#if HWY_TARGET == HWY_AVX2
   return V{_mm256_shuffle_ps(a.raw, b.raw, _MM_SHUFFLE(2, 0, 2, 0))};
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return V{_mm512_shuffle_ps(a.raw, b.raw, _MM_SHUFFLE(2, 0, 2, 0))};
+#else
+  return hn::ConcatEven(hn::DFromV<V>(), b, a);
+#endif
 }
 template <class V>
 HWY_INLINE V odd_by_block(V a, V b) {
+#if HWY_TARGET == HWY_AVX2
   return V{_mm256_shuffle_ps(a.raw, b.raw, _MM_SHUFFLE(3, 1, 3, 1))};
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return V{_mm512_shuffle_ps(a.raw, b.raw, _MM_SHUFFLE(3, 1, 3, 1))};
+#else
+  return hn::ConcatOdd(hn::DFromV<V>(), b, a);
+#endif
 }
 #endif
 
