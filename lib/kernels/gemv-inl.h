@@ -138,18 +138,18 @@ HWY_INLINE void add_part(std::index_sequence<V...> vectors, std::index_sequence<
     constexpr std::size_t at_once = columns_at_once(Rows), count = sizeof...(V);
     const std::size_t offset = part.vector * lanes;
     // Copied to locals, so that the loop need not read the pointers again.
-    const float* const rows[]{row[I / count / at_once] + offset...};
-    const T* const columns[]{column[I / count % at_once] + offset...};
-    std::size_t k = part.begin;
-    for (; k + sum_lanes <= part.end; k += sum_lanes)
+    const float* const rows[]{row[I / count / at_once]...};
+    const T* const columns[]{column[I / count % at_once]...};
+    std::size_t k = part.begin + offset;
+    for (; k + sum_lanes <= part.end + offset; k += sum_lanes)
       (add_products<Rows, V, true>(all, rows, columns, k + V * lanes, lanes, sums...), ...);
     if (!part.is_last) {
       (hn::StoreU(sums, d, memory + I * lanes), ...);
       return;
     }
-    if (k < part.end) {
+    if (k < part.end + offset) {
       const auto left = [=](std::size_t first) {
-        return std::max(k + offset + first, part.end) - (k + offset + first);
+        return std::max(k + first, part.end) - (k + first);
       };
       (add_products<Rows, V, false>(all, rows, columns, k + V * lanes, left(V * lanes), sums...),
        ...);
