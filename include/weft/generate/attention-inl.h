@@ -35,6 +35,7 @@ struct attention_block {
   // scores[j][i] = scale * sum over d of key[j][d] * query[d][i]. Padding repeats the last query.
   static constexpr tile_traits scores{.columns = padded,
                                       .depth = P.depth,
+                                      .sets = accumulator_sets(P.keys, padded),
                                       .lhs_row = P.key_row,
                                       .lhs_depth = P.key_depth,
                                       .rhs_depth = padded,
@@ -48,6 +49,7 @@ struct attention_block {
   // result[i][e] = sum over j of weights[j][i] * value[j][e].
   static constexpr tile_traits weighted{.columns = P.width,
                                         .depth = P.keys,
+                                        .sets = accumulator_sets(count, P.width),
                                         .lhs_row = 1,
                                         .lhs_depth = padded,
                                         .rhs_depth = P.value_row,
@@ -137,18 +139,21 @@ struct attention_block {
     return 0;
   }
 
-  // Whether a result is NaN; possibly also if several are infinite.
+  // Whether a result is NaN.
   HWY_INLINE static bool has_nan(const float* result) {
     using R = lanes_for<P.width>;
     constexpr int row_lanes = lanes_of<R>, tail = static_cast<int>(P.width % row_lanes);
     const R d;
-    auto sum = hn::Zero(d);
+    auto are_numbers = hn::Eq(hn::Zero(d), hn::Zero(d));
+    const auto check = [=](hn::Mask<R> before, hn::Vec<R> x)
+                           HWY_ATTR { return hn::And(before, hn::Eq(x, x)); };
     for (std::ptrdiff_t i = 0; i < count; ++i, result += P.result_row) {
       std::ptrdiff_t e = 0;
-      for (; e + row_lanes <= P.width; e += row_lanes) sum = hn::Add(sum, hn::LoadU(d, result + e));
-      if constexpr (tail != 0) sum = hn::Add(sum, load<R, tail>(result + e));
+      for (; e + row_lanes <= P.width; e += row_lanes)
+        are_numbers = check(are_numbers, hn::LoadU(d, result + e));
+      if constexpr (tail != 0) are_numbers = check(are_numbers, load<R, tail>(result + e));
     }
-    return !hn::AllTrue(d, hn::Eq(sum, sum));
+    return !hn::AllTrue(d, are_numbers);
   }
   // Recomputes the results from the values of the keys that a query sees only: 0 times other values
   // may be NaN.

@@ -24,6 +24,7 @@ namespace weft::generate::HWY_NAMESPACE {
 struct tile_traits {
   std::ptrdiff_t columns;  // determine the lanes of a vector
   std::ptrdiff_t depth;
+  int sets;  // see accumulator_sets
   std::ptrdiff_t lhs_row, lhs_depth, rhs_depth;
   bool rhs_is_packed;  // its rows are padded to full vectors
   std::ptrdiff_t result_row;
@@ -52,9 +53,8 @@ struct tile {
   using D = lanes_for<T.columns>;
   using V = hn::Vec<D>;
   static constexpr int lanes = lanes_of<D>;
-  static constexpr tile_model model{Rows, Vectors, T.depth, is_narrow<T>, vector_registers};
-  static constexpr int accumulators = model.accumulators(),
-                       accumulator_sets = model.accumulator_sets(),
+  static constexpr tile_model model{Rows, Vectors, T.sets, T.depth, is_narrow<T>, vector_registers};
+  static constexpr int accumulators = model.accumulators(), accumulator_sets = T.sets,
                        broadcast_quads = model.broadcast_quads();
   static constexpr int unroll = model.unroll(), tail = static_cast<int>(T.depth % unroll);
   // The rhs is in memory, or in registers.
@@ -263,7 +263,8 @@ HWY_INLINE void dot_matrix(tile_operands at) {
   constexpr int columns = static_cast<int>(T.columns);
   constexpr int vectors = (columns + lanes - 1) / lanes;
   constexpr int tail = columns % lanes;
-  constexpr tile_size size = best_tile(Rows, vectors, T.depth, is_narrow<T>, vector_registers);
+  constexpr tile_size size =
+      best_tile(Rows, vectors, T.sets, T.depth, is_narrow<T>, vector_registers);
   constexpr equal_parts n_tiles(vectors, size.vectors);
   float* const result = at.result;
   // The last panel may have fewer columns.
@@ -354,6 +355,7 @@ template <signature S, dot_plan P, bool Packed>
 constexpr tile_traits traits_of() {
   tile_traits t{.columns = P.columns.extent,
                 .depth = P.depth.extent,
+                .sets = accumulator_sets(P.rows.extent, P.columns.extent),
                 .lhs_row = P.rows.stride[P.lhs],
                 .lhs_depth = P.depth.stride[P.lhs],
                 .rhs_depth = P.depth.stride[P.rhs],
@@ -385,7 +387,7 @@ inline constexpr bool packs_rhs = needs_packing(P, lanes_of<lanes_for<P.columns.
 template <dot_plan P>
 inline constexpr bool packs_once = packs_rhs<P>&& P.packed_once &&
                                    (P.packed.blocks.loops == 0 ||
-                                    P.packed.columns % packed_lanes == 0);
+                                    P.packed.columns % kernels::max_dot_lanes == 0);
 
 // The product at one index of the outer loops.
 template <signature S, dot_plan P>

@@ -127,11 +127,20 @@ struct tile_size {
   int rows, vectors;
 };
 
-// A compile-time cost model of a register tile. Its accumulators, rows x vectors, stay in
+// The independent sets of accumulators that the depth of a product of so many rows and columns is
+// split over, to hide latency: a multiply-add takes four cycles, and two start per cycle. It
+// decides the order of additions, so it does not depend on the target: of AVX-512, whose vectors
+// are the longest, tiles have this many accumulators.
+constexpr int accumulator_sets(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+  const std::ptrdiff_t accumulators = rows * std::min<std::ptrdiff_t>((columns + 15) / 16, 4);
+  return accumulators <= 2 ? 4 : accumulators <= 4 ? 2 : 1;
+}
+
+// A compile-time cost model of a register tile. Its accumulators, sets of rows x vectors, stay in
 // registers; so do the rhs's vectors of one step of the depth, or of all, and one element
 // of the lhs.
 struct tile_model {
-  int rows, vectors;
+  int rows, vectors, sets;
   std::ptrdiff_t depth;
   bool narrow;  // a result of one vector, and a lhs contiguous along the depth
   int registers;
@@ -147,7 +156,8 @@ struct tile_model {
   // Whether all of the rhs stays in registers for consecutive tiles along the rows.
   constexpr bool rhs_in_registers() const {
     return accumulators() <= 8 &&
-           depth * vectors + 2 * accumulators() + broadcast_quads() + 1 <= registers;
+           depth * vectors + std::max(sets, 2) * accumulators() + broadcast_quads() + 1 <=
+               registers;
   }
 
   // Vectors of the rhs that are in registers at a time.
@@ -155,27 +165,16 @@ struct tile_model {
     return rhs_in_registers() ? static_cast<int>(depth) * vectors : vectors;
   }
 
-  // The independent sets of accumulators that the depth is split over, to hide latency. A
-  // multiply-add takes four cycles, and two start per cycle: eight accumulators would do if none
-  // ever had to wait for an operand, or if there is another tile meanwhile.
-  constexpr int accumulator_sets() const {
-    const int needed = rhs_in_registers() ? 8 : 9, others = rhs_vectors() + broadcast_quads() + 1;
-    int n = 1;
-    while (n < 4 && n * accumulators() < needed && 2 * n * accumulators() + others <= registers)
-      n *= 2;
-    return n;
-  }
-
   // The steps along the depth per loop iteration (unrolling). A loop of few and short iterations
   // would end before its exit branch is resolved.
   constexpr int unroll() const {
-    int n = std::max(accumulator_sets(), broadcast_quads() > 0 ? 4 : 1);
+    int n = std::max(sets, broadcast_quads() > 0 ? 4 : 1);
     while (n < 4 && 2 * n * accumulators() <= 64) n *= 2;
     return n;
   }
 
   constexpr bool fits() const {
-    return accumulators() + rhs_vectors() + broadcast_quads() + 2 <= registers;
+    return sets * accumulators() + rhs_vectors() + broadcast_quads() + 2 <= registers;
   }
 
   // The estimated half cycles of the tile: two operations or two loads start per cycle, and loads
@@ -183,11 +182,10 @@ struct tile_model {
   // epilogue. If there is no loop, other tiles overlap with these.
   constexpr long cost() const {
     const auto n = static_cast<long>(depth);
-    const long operations =
-        n * (accumulators() + broadcast_quads()) + (accumulator_sets() - 1) * accumulators();
+    const long operations = n * (accumulators() + broadcast_quads()) + (sets - 1) * accumulators();
     const long loads =
         n * (rows + (rhs_in_registers() ? 0 : vectors)) - n / 4 * 3 * broadcast_quads();
-    const long latency = (n + accumulator_sets() - 1) / accumulator_sets() * 8;
+    const long latency = (n + sets - 1) / sets * 8;
     return std::max({operations + loads / 8, loads, latency}) + accumulators() * 2 +
            (rhs_in_registers() ? 0 : 24);
   }
@@ -201,7 +199,7 @@ struct equal_parts {
 };
 
 // The limits of the tiles with the least estimated cost, for a number of vector registers.
-constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, bool narrow,
+constexpr tile_size best_tile(int rows, int vectors, int sets, std::ptrdiff_t depth, bool narrow,
                               int registers) {
   // A product that reads this result starts when its first rows are stored. If one tile has all
   // rows, nothing overlaps with that wait.
@@ -210,13 +208,13 @@ constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, bool 
   long least = 0;
   for (int v = 1; v <= std::min(vectors, 4); ++v) {
     for (int r = 1; r <= rows; ++r) {
-      if (!tile_model{r, v, depth, narrow, registers}.fits()) break;
+      if (!tile_model{r, v, sets, depth, narrow, registers}.fits()) break;
       const equal_parts n_tiles(vectors, v), m_tiles(rows, r);
       long cost = m_tiles.count == 1 ? wait : 0;
       for (int i = 0; i < n_tiles.count; ++i) {
         const int width = n_tiles.size + (i < n_tiles.large);
-        const tile_model small{m_tiles.size, width, depth, narrow, registers};
-        const tile_model large{m_tiles.size + 1, width, depth, narrow, registers};
+        const tile_model small{m_tiles.size, width, sets, depth, narrow, registers};
+        const tile_model large{m_tiles.size + 1, width, sets, depth, narrow, registers};
         if (small.rhs_in_registers())
           cost += 2 * small.rhs_vectors();  // loads before the first tile
         cost += (m_tiles.count - m_tiles.large) * small.cost();
