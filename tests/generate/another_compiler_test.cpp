@@ -11,5 +11,8 @@ using namespace weft::generating;
 using models = boost::mpl::list<narrow, awkward_rows, awkward_elements, padded_awkward_attention,
                                 turning_awkward>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(generated_code_matches_the_reference, Model, models) {
-  weft::testing::trial<weft::inference<Model>>({}, weft::generated<Model>());
+  // As a processor chooses it: a target that this code lacks would be replaced by the oldest one.
+  weft::testing::settings s;
+  s.every_target = false;
+  weft::testing::trial<weft::inference<Model>>(s, weft::generated<Model>());
 }

@@ -5,9 +5,11 @@
 #include <initializer_list>
 #include <sstream>
 #include <string>
+#include <type_traits>
 
 #include "kernels/aligned.hpp"
 #include "kernels/arrays.hpp"
+#include "kernels/families.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/targets.hpp"
 #include "weft/kernels/kernels.hpp"
@@ -33,10 +35,11 @@ inline void run(kernel_function f, owning_call<> c, int partitions = 1) {
 }
 
 // Runs a call on every target, whole or in numbers of partitions, each time into a copy of
-// `result`, and compares that with what is expected.
+// `result`, and compares that with what is expected, and floats with the bits of the family.
 template <class T>
 void check(kernel k, owning_call<> c, const array<T>& result, const expectation& expected,
            const std::string& what, std::initializer_list<int> partitions = {1}) {
+  results_of_families same;
   on_every_target([&](const table& kernels) {
     for (const int count : partitions) {
       array<T> mine = result;
@@ -44,7 +47,24 @@ void check(kernel k, owning_call<> c, const array<T>& result, const expectation&
       run(kernels.of(k), c, count);
       const std::string differences = expected.differences(mine);
       BOOST_TEST(differences == "", what << ", partitions " << count << ": " << differences);
+      if constexpr (std::is_same_v<T, float>) {
+        const std::string different = same.differences(mine.memory);
+        BOOST_TEST(different == "", what << ": not the family's bits: " << different);
+      }
     }
+  });
+}
+
+// On all targets of a family, a call gives the same bits.
+inline void check_families(kernel k, owning_call<> c, const array<float>& result,
+                           const std::string& what) {
+  results_of_families same;
+  on_every_target([&](const table& kernels) {
+    array<float> mine = result;
+    c.operands[0].data = mine.as_operand().data;
+    run(kernels.of(k), c);
+    const std::string different = same.differences(mine.memory);
+    BOOST_TEST(different == "", what << ": " << different);
   });
 }
 

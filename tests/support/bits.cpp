@@ -13,10 +13,7 @@
 
 namespace weft::testing {
 
-void record_bits(const std::vector<std::vector<double>>& values) {
-  const char* const path = std::getenv("WEFT_BITS");
-  if (path == nullptr) return;
-  static int runs = 0;
+std::uint64_t hash_of(const std::vector<std::vector<double>>& values) {
   detail::fnv_hash hash;
   for (const auto& one : values) {
     hash.add(static_cast<std::int64_t>(one.size()));
@@ -26,10 +23,17 @@ void record_bits(const std::vector<std::vector<double>>& values) {
       hash.add(bits);
     }
   }
+  return static_cast<std::uint64_t>(hash.value());
+}
+
+void record_bits(const std::vector<std::vector<double>>& values) {
+  const char* const path = std::getenv("WEFT_BITS");
+  if (path == nullptr) return;
+  static int runs = 0;
   const std::int64_t targets = hwy::SupportedTargets();
   std::ostringstream line;
   line << boost::unit_test::framework::current_test_case().full_name() << ' ' << ++runs << ' '
-       << hwy::TargetName(targets & -targets) << ' ' << std::hex << hash.value() << '\n';
+       << hwy::TargetName(targets & -targets) << ' ' << std::hex << hash_of(values) << '\n';
   std::ofstream(path, std::ios::app) << line.str();
 }
 

@@ -1,6 +1,7 @@
 // A model, from its definition to the results of a run, against the reference.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -59,12 +60,13 @@ class expectation {
  public:
   expectation(const graph& g, const settings& s);
 
-  // Runs the program, by generated code if that is given, and compares each result and each
-  // gradient; runs it again with other strides of the inputs and with packed parameters.
-  void check(const program& p, made_steps generated = {}) const;
-  // Runs the program instruction by instruction, and compares results, gradients and states: no
-  // instruction reads what the memory plan says is free, nor what it has overwritten itself.
-  void check_plan(const program& p, const auditor& a) const;
+  // Runs the program on every SIMD target, or the best one alone: by generated code if that is
+  // given, with several strides of the inputs, and with packed parameters. With an auditor also
+  // instruction by instruction: no instruction reads what the memory plan says is free, nor what it
+  // has overwritten itself. On the first target of a family of targets each result, state and
+  // gradient is compared with what is expected, on the others with the bits of the first.
+  void check(const program& p, made_steps generated = {}, const auditor* a = nullptr,
+             bool every_target = true) const;
 
   const reference::bindings& given() const { return given_; }
   const std::vector<reference::values>& values() const { return all_; }
@@ -72,11 +74,15 @@ class expectation {
   double bound(int id) const { return bounds_[static_cast<std::size_t>(id)]; }
 
  private:
+  // The values of the results, then of the states, then of the gradients.
+  using outputs = std::vector<std::vector<double>>;
+
   std::vector<double> bounds_of_roundings() const;
   void fill(const settings& s);
-  std::vector<std::vector<double>> run(const program& p, made_steps generated, arrangement how,
-                                       bool compare, bool frozen = false,
-                                       const auditor* audit = nullptr, int parts = 1) const;
+  std::vector<std::uint64_t> run_all(const program& p, made_steps generated, const auditor* a,
+                                     bool compare) const;
+  outputs run(const program& p, made_steps generated, arrangement how, bool compare,
+              bool frozen = false, const auditor* audit = nullptr, int parts = 1) const;
   const node& input_node(std::string_view name) const;
   int output_node(output_kind kind, std::string_view name) const;
   void check_result(const result_ref& r, const std::string& name, const engine& e,
