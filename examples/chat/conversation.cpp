@@ -86,16 +86,14 @@ conversation::conversation(const weft::gguf_file& file, const weights& how, cons
 }
 
 // The logits of the last of some tokens.
-std::span<const float> conversation::run(std::span<const std::int32_t> tokens) {
-  std::span<const float> logits;
+void conversation::run(std::span<const std::int32_t> tokens) {
   while (!tokens.empty()) {
     const std::size_t count = std::min<std::size_t>(tokens.size(), model::Pos::extent);
     const auto result = net_(weft::arg<"tokens">(tokens.first(count))).get<"logits">();
-    logits = {result.data(), model::Vocab::extent};
+    logits_ = {result.data(), model::Vocab::extent};
     tokens = tokens.subspan(count);
     tokens_done_ += count;
   }
-  return logits;
 }
 
 std::string conversation::answer(const std::string& text, std::size_t most,
@@ -117,7 +115,7 @@ std::string conversation::answer(const std::string& text, std::size_t most,
   }
 
   const auto begin = clock::now();
-  auto logits = run(tokens);
+  run(tokens);
   last_ = {tokens.size(), 0, since(begin), 0};
   std::string said;
   std::size_t shown = 0;
@@ -127,11 +125,11 @@ std::string conversation::answer(const std::string& text, std::size_t most,
   };
   const auto begin_answer = clock::now();
   for (; last_.answer < most; ++last_.answer) {
-    const std::int32_t token = choose_(logits);
+    const std::int32_t token = choose_(logits_);
     if (tokenizer_.is_end(token) || is_full()) break;
     said += tokenizer_.bytes(token);
     show(whole_characters(said));
-    logits = run(std::span(&token, 1));
+    run(std::span(&token, 1));
   }
   last_.answer_seconds = since(begin_answer);
   show(said.size());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <models/llama.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,13 +62,15 @@ class conversation {
   bool is_full() const { return tokens_done_ >= capacity; }
   std::size_t tokens_done() const { return tokens_done_; }
   const counts& last() const { return last_; }
+  // Those of the token after all that the cache has, until the next answer.
+  std::span<const float> logits() const { return logits_; }
   // The bytes of a token's keys and values in the cache.
   static constexpr std::size_t cache_bytes_per_token =
       std::size_t{2} * models::smollm2_135m::layers * models::smollm2_135m::kv_heads *
       models::smollm2_135m::head_dim * sizeof(float);
 
  private:
-  std::span<const float> run(std::span<const std::int32_t> tokens);
+  void run(std::span<const std::int32_t> tokens);
 
   byte_pairs tokenizer_;
   chat_template template_;
@@ -76,6 +79,7 @@ class conversation {
   std::vector<message> messages_;
   std::string done_;  // the text of the conversation that the cache has
   std::size_t tokens_done_ = 0;
+  std::span<const float> logits_;  // in the module's workspace
   counts last_;
 };
 

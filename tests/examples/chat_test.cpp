@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/targets.hpp"
+#include "support/bits.hpp"
 #include "support/gguf_builder.hpp"
 #include "support/letter_pairs.hpp"
 #include "support/thrown_by.hpp"
@@ -375,6 +377,29 @@ BOOST_AUTO_TEST_CASE(the_published_weights_answer_as_in_transformers) {
   BOOST_TEST(talk.last().prompt == 36u);
   BOOST_TEST(talk.last().answer == 40u);
   BOOST_TEST(!talk.is_full());
+}
+
+BOOST_AUTO_TEST_CASE(the_published_weights_give_the_same_bits_on_all_targets_of_a_family,
+                     *boost::unit_test::label("full")) {
+  const std::filesystem::path file = CHAT_MODEL;
+  if (!std::filesystem::exists(file)) {
+    BOOST_TEST_MESSAGE("left out: " << file << " is not there; ./run chat fetches it");
+    return;
+  }
+  for (const auto precision : {weft::precision::float32, weft::precision::bfloat16}) {
+    std::map<weft::target_family, std::pair<std::string, std::uint64_t>> of_family;
+    weft::kernels::on_every_target([&](const auto&) {
+      chat::conversation::weights how;
+      how.precision = precision;
+      chat::conversation talk(weft::gguf_file(file), how, {}, "");
+      const std::string text = talk.answer("Why is the sky blue?", 32, [](std::string_view) {});
+      const auto logits = talk.logits();
+      const std::uint64_t hash = weft::testing::hash_of({{logits.begin(), logits.end()}});
+      const auto first = of_family.try_emplace(weft::family(), text, hash).first->second;
+      BOOST_TEST(text == first.first);
+      BOOST_TEST(hash == first.second);
+    });
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

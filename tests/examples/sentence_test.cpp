@@ -5,11 +5,14 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sentence/embedder.hpp>
 #include <sentence/word_pieces.hpp>
 #include <string>
 #include <vector>
 
+#include "kernels/targets.hpp"
+#include "support/bits.hpp"
 #include "support/temporary.hpp"
 #include "support/thrown_by.hpp"
 
@@ -117,6 +120,25 @@ BOOST_AUTO_TEST_CASE(embeddings_do_not_depend_on_what_they_are_computed_with) {
   texts.push_back(std::string(4000, 'a') + std::string(4000, ' ') + "b");
   BOOST_TEST(e.embed(texts).size() == 42u);
   BOOST_TEST(e.embed({}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(embeddings_have_the_same_bits_on_all_targets_of_a_family,
+                     *boost::unit_test::label("full")) {
+  const std::filesystem::path folder = SENTENCE_MODEL;
+  if (!std::filesystem::exists(folder / "model.safetensors")) {
+    BOOST_TEST_MESSAGE("left out: " << folder << " is not there; ./run sentence fetches it");
+    return;
+  }
+  std::map<weft::target_family, std::uint64_t> of_family;
+  weft::kernels::on_every_target([&](const auto&) {
+    sentence::embedder e(folder);
+    std::vector<std::vector<double>> all;
+    for (const auto& v :
+         e.embed({"A cat sits on the mat.", "one", std::string(4000, 'a') + " b c"}))
+      all.emplace_back(v.begin(), v.end());
+    const std::uint64_t hash = weft::testing::hash_of(all);
+    BOOST_TEST(hash == of_family.try_emplace(weft::family(), hash).first->second);
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()
