@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <exception>
-#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -60,8 +59,10 @@ void on_a_large_stack(const std::function<void()>& f) {
     }
     return nullptr;
   };
-  static std::mutex one;
-  const std::lock_guard lock(one);
+  static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+  require(pthread_mutex_lock(&one));
+  const std::unique_ptr<pthread_mutex_t, int (*)(pthread_mutex_t*)> lock(&one,
+                                                                         pthread_mutex_unlock);
   pthread_attr_t attributes;
   require(pthread_attr_init(&attributes));
   require(pthread_attr_setstack(&attributes, large_stack(), stack_bytes));
