@@ -252,9 +252,10 @@ class gemm : public gemm_results {
       return {reinterpret_cast<const std::byte*>(rhs.data) + prefetch_distance,
               static_cast<std::ptrdiff_t>(t.width() * sizeof(T))};
     const range all = in_units<T>({0, depth_count_}), part = in_units<T>(depth);
-    const std::size_t to_next = part.end() < all.count
-                                    ? part.count * t.width()
-                                    : columns.count * all.count - part.first * t.width();
+    // A tile of fewer columns than a vector has is as wide as one.
+    const std::size_t of_panel = std::max(columns.count, t.width()) * all.count;
+    const std::size_t to_next =
+        part.end() < all.count ? part.count * t.width() : of_panel - part.first * t.width();
     const std::size_t step = t.vectors * bytes;
     return {
         reinterpret_cast<const std::byte*>(rhs.data + to_next) + micro_panel * step * part.count,
