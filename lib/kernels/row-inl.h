@@ -240,8 +240,8 @@ HWY_INLINE void map_long_latency(std::size_t n, F f, T* to) {
       to + groups);
 }
 
-// Sums of rows are accumulated in float for so many elements at a time, and these in double: the
-// error does not grow with the length.
+// The elements of a row that are summed in float; sums of longer rows are added in double, so that
+// the error does not grow with the length.
 inline constexpr std::size_t float_block = 1024;
 
 // Calls f(j) for each vector j of a block of sum_lanes elements, with constants.

@@ -127,10 +127,10 @@ struct tile_size {
   int rows, vectors;
 };
 
-// The independent sets of accumulators that the depth of a product of so many rows and columns is
-// split over, to hide latency: a multiply-add takes four cycles, and two start per cycle. It
-// decides the order of additions, so it does not depend on the target: of AVX-512, whose vectors
-// are the longest, tiles have this many accumulators.
+// The independent sets of accumulators over which a product splits its depth, to hide latency: a
+// multiply-add takes four cycles, and two start per cycle. It decides the order of additions, so it
+// does not depend on the target: of AVX-512, whose vectors are the longest, tiles have this many
+// accumulators.
 constexpr int accumulator_sets(std::ptrdiff_t rows, std::ptrdiff_t columns) {
   const std::ptrdiff_t accumulators = rows * std::min<std::ptrdiff_t>((columns + 15) / 16, 4);
   return accumulators <= 2 ? 4 : accumulators <= 4 ? 2 : 1;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "weft/graph/op.hpp"
 #include "weft/graph/tensor.hpp"

@@ -258,10 +258,9 @@ constexpr rule rule_of_rotary() {
 // Queries or keys x float [..., Pos, ..., HeadDim] with positions `at`, rotated (Su et al. 2021,
 // equation 34): pair j by t ω_j radians at position t, ω_j = base^(-2j / Size). The first Size
 // elements of a head are rotated, by default all; the others are copied. `at` is int32 [Pos, ...]:
-// positions<Pos>(), nn::position_ids(...) for a cache, an input [Batch, Pos] for sequences
-// one after another. The result has x's axes, then those that only `at` has. Pairs selects the
-// elements of a pair, see weft::rotate. An x without HeadDim, an odd Size, and one beyond HeadDim
-// do not compile.
+// positions<Pos>(), nn::position_ids(...) for a cache, an input [Batch, Pos] for packed sequences.
+// The result has x's axes, then those that only `at` has. Pairs selects the elements of a pair, see
+// weft::rotate. An x without HeadDim, an odd Size, and one beyond HeadDim do not compile.
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
           std::size_t Size = HeadDim::extent, expression X, expression T>
 constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {}) {
