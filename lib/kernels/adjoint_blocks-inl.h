@@ -12,10 +12,10 @@
 
 #include "hwy/cache_control.h"
 #include "kernels/attention_view.hpp"
+#include "kernels/row-inl.h"
 #include "kernels/tile_product-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
-#include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -37,26 +37,6 @@ HWY_INLINE void prefetch_row(const slice<T>& m, std::ptrdiff_t i, std::ptrdiff_t
   if (m.column != 1) return;
   const T* row = m.data + (i + rows_ahead) * m.row;
   for (std::ptrdiff_t j = 0; j < columns; j += line) hwy::Prefetch(row + j);
-}
-
-// The sum of n elements, in the order of reduce_lanes: add(sum, i, count) adds some of `count`
-// elements from i on, at most a vector, to a vector of sums.
-template <class F>
-HWY_INLINE float sum_of(std::ptrdiff_t n, F add) {
-  const tag d;
-  constexpr std::ptrdiff_t block = sum_lanes;
-  auto sums = vec_array<tag, sum_vectors>::of([=](int) HWY_ATTR { return hn::Zero(d); });
-  std::ptrdiff_t i = 0;
-  for (; i + block <= n; i += block)
-    sums.map_indexed([&](vec sum, int part) HWY_ATTR {
-      return add(sum, i + part * lanes(), static_cast<std::size_t>(lanes()));
-    });
-  if (i < n)
-    sums.map_indexed([&](vec sum, int part) HWY_ATTR {
-      const std::ptrdiff_t at = std::min(i + part * lanes(), n);
-      return add(sum, at, static_cast<std::size_t>(n - at));
-    });
-  return reduce_to_scalar(d, sums, [](auto x, auto y) HWY_ATTR { return hn::Add(x, y); });
 }
 
 // The first row of m, in place or, if its elements are strided, copied to `copy`.
@@ -197,8 +177,9 @@ inline HWY_NOINLINE void add_half(std::ptrdiff_t count, const float* from, float
   const std::ptrdiff_t lanes = tiles::lanes();
   const auto half = hn::Set(d, 0.5f);
   if (stride == 0) {
-    *to += 0.5f * sum_of(count, [=](auto sum, std::ptrdiff_t k, std::size_t n)
-                                    HWY_ATTR { return hn::Add(sum, load_up_to(d, from + k, n)); });
+    const auto add = [=](auto memory, std::size_t k, auto& sums)
+                         HWY_ATTR { sums.at[0] = hn::Add(sums.at[0], memory.load(from + k)); };
+    *to += 0.5f * static_cast<float>(row_sums<1>(static_cast<std::size_t>(count), add)[0]);
     return;
   }
   std::ptrdiff_t k = 0;

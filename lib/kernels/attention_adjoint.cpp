@@ -231,10 +231,7 @@ class adjoint {
 
   // The inner product of a row of results and a contiguous row of their gradients.
   float row_dot(const float* x, const float* g) const {
-    const tag d;
-    return sum_of(values_, [=](vec sum, std::ptrdiff_t j, std::size_t n) HWY_ATTR {
-      return hn::MulAdd(load_up_to(d, x + j, n), load_up_to(d, g + j, n), sum);
-    });
+    return static_cast<float>(sum_of_products(static_cast<std::size_t>(values_), x, g));
   }
 
   void multiply_scores() const {

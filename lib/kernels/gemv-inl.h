@@ -7,6 +7,7 @@
 #endif
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -20,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
 // The most rows that are computed at a time.
-constexpr std::size_t rows_at_once = has_32_registers ? 4 : 2;
+constexpr std::size_t rows_at_once = has_32_registers && sum_vectors == 1 ? 4 : 2;
 
 // n lanes, or all of them if Full; bfloat16 becomes float.
 template <bool Full>
@@ -38,181 +39,133 @@ HWY_INLINE void store_part(vec v, float* to, std::size_t n) {
   Full ? hn::StoreU(v, tag(), to) : store_n(v, tag(), to, n);
 }
 
-// The columns that dot_products gets at a time, and those that it computes at once. A multiply-add
-// has a latency of four cycles and a throughput of two per cycle, which takes eight accumulators.
+// The columns that dot_products gets at a time, and those that it computes at once, with an
+// accumulator for each vector of a block of sum_lanes; four registers are left for the factors. A
+// multiply-add has a latency of four cycles and a throughput of two per cycle, which takes eight
+// accumulators.
 constexpr std::size_t gemv_columns = 8;
 constexpr std::size_t columns_at_once(std::size_t rows) {
-  return rows == 1 && sum_vectors == 1 ? gemv_columns : 4;
-}
-// The vectors of a block of sum_lanes that are added at once: all of a single row. Of more rows,
-// registers do not hold the sums of all; one vector of each block is added after another.
-constexpr std::size_t vectors_at_once(std::size_t rows) {
-  return rows == 1 ? sum_vectors : 1;
+  constexpr std::size_t accumulators = (has_32_registers ? 32 : 16) - 4;
+  return rows == 1 && sum_vectors == 1
+             ? gemv_columns
+             : std::min<std::size_t>(std::bit_floor(accumulators / rows / sum_vectors), 4);
 }
 
-// Adds the products of n elements of each row and column, all of one vector, to the accumulators:
-// row by row, then column by column, each those of the vectors that are added at once. row[I] and
+// Adds the products of n elements of each row and column, all of vector `Vector` of a block, to the
+// accumulators: row by row, then column by column, each those of the vectors of a block. row[I] and
 // column[I] belong to accumulator I.
 template <std::size_t Rows, std::size_t Vector, bool Full, std::size_t... I, class T, class... Sums>
 HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
                              const T* const* column, std::size_t k, std::size_t n, Sums&... sums) {
-  constexpr std::size_t vectors = vectors_at_once(Rows);
-  const auto of_column = [column, k, n](std::size_t c)
-                             HWY_ATTR { return load_part<Full>(column[c * vectors] + k, n); };
-  if constexpr (Rows == 1) {
-    const vec x = load_part<Full>(row[0] + k, n);
-    ((sums = I % vectors == Vector ? hn::MulAdd(x, of_column(I / vectors), sums) : sums), ...);
-  } else {
-    const vec y0 = opaque(of_column(0)), y1 = opaque(of_column(1));
-    const vec y2 = opaque(of_column(2)), y3 = opaque(of_column(3));
-    ((sums = hn::MulAdd(load_part<Full>(row[I] + k, n), pick<I % 4>(y0, y1, y2, y3), sums)), ...);
-  }
-}
-
-#if HWY_TARGET == HWY_SCALAR  // a lane is its own sum
-
-HWY_INLINE vec sum_fours(vec v0, vec, vec, vec) {
-  return v0;
-}
-HWY_INLINE vec sum_blocks(tag, vec v) {
-  return v;
-}
-
-#else
-
-// The sums of the fours of four vectors, v0's in lane 0 of each four.
-HWY_INLINE vec sum_fours(vec v0, vec v1, vec v2, vec v3) {
-  const tag d;
-  const hn::Repartition<std::uint64_t, tag> halves;
-  // The halves of the fours of x, and of those of y, added to each other.
-  const auto add_halves = [=](vec x, vec y) HWY_ATTR {
-    const auto outer = hn::OddEven(hn::BitCast(halves, y), hn::BitCast(halves, x));
-    return hn::Add(hn::BitCast(d, outer), hn::CombineShiftRightBytes<8>(d, y, x));
+  constexpr std::size_t columns = columns_at_once(Rows);
+  const auto of_column = [column, k, n](std::size_t c) HWY_ATTR {
+    return load_part<Full>(column[std::min(c, columns - 1) * sum_vectors] + k, n);
   };
-  const vec v01 = add_halves(v0, v1), v23 = add_halves(v2, v3);
-  return hn::Add(even_by_block(v01, v23), odd_by_block(v01, v23));
-}
-
-// Lane i is the sum of the lanes i of all fours.
-template <class D>
-HWY_INLINE auto sum_blocks(D, hn::Vec<D> v) {
-  if constexpr (hn::MaxLanes(D()) <= 4) {
-    return v;
+  // Kept in a register, unless there are too few: else each multiply-add reads it again.
+  constexpr bool rows_fit = sizeof...(I) + columns + Rows <= (has_32_registers ? 32 : 16);
+  const auto of_row = [row, k, n](std::size_t r) HWY_ATTR {
+    const vec x = load_part<Full>(row[std::min(r, Rows - 1) * columns * sum_vectors] + k, n);
+    return rows_fit ? opaque(x) : x;
+  };
+  const vec x0 = of_row(0);
+  if constexpr (Rows == 1) {
+    ((sums = I % sum_vectors == Vector ? hn::MulAdd(x0, of_column(I / sum_vectors), sums) : sums),
+     ...);
   } else {
-    const hn::Half<D> half;
-    return sum_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+    const vec x1 = of_row(1), x2 = Rows > 2 ? of_row(2) : x1, x3 = Rows > 3 ? of_row(3) : x1;
+    const vec y0 = opaque(of_column(0)), y1 = columns > 1 ? opaque(of_column(1)) : y0;
+    const vec y2 = columns > 2 ? opaque(of_column(2)) : y0;
+    const vec y3 = columns > 3 ? opaque(of_column(3)) : y0;
+    ((sums = I % sum_vectors == Vector
+                 ? hn::MulAdd(pick<I / sum_vectors / columns>(x0, x1, x2, x3),
+                              pick<I / sum_vectors % columns>(y0, y1, y2, y3), sums)
+                 : sums),
+     ...);
   }
 }
 
-#endif
-
-// Of four accumulators, of which each is `step` after the one before; of one lane, that of one.
-constexpr std::size_t summed_at_once = HWY_TARGET == HWY_SCALAR ? 1 : 4;
-template <std::size_t First, std::size_t Step, class... Sums>
-HWY_INLINE vec sum_fours(Sums... sums) {
-  constexpr std::size_t step = summed_at_once == 1 ? 0 : Step;
-  return sum_fours(pick<First>(sums...), pick<First + step>(sums...),
-                   pick<First + 2 * step>(sums...), pick<First + 3 * step>(sums...));
+// The sum of the vectors of a block, accumulators `Entry * Vectors` to that of the next entry, in
+// the order of combine_halves.
+template <std::size_t First, std::size_t Vectors = sum_vectors, std::size_t Step = 1, class... Sums>
+HWY_INLINE vec sum_of_block(Sums... sums) {
+  if constexpr (First >= sizeof...(Sums))
+    return hn::Zero(tag());
+  else if constexpr (Vectors == 1)
+    return pick<First>(sums...);
+  else
+    return hn::Add(sum_of_block<First, Vectors / 2, 2 * Step>(sums...),
+                   sum_of_block<First + Step, Vectors / 2, 2 * Step>(sums...));
 }
 
-// A part of the depth: elements [begin, end), of each block those of the vectors from `vector` on.
-struct depth_part {
-  std::size_t begin, end, vector;
-  bool is_last;
-};
-
-// Adds the products of this part to sums, which are 0 or in `memory`. Puts them there again; of the
-// last part, the sums of their fours. V counts the vectors, F the fours of each.
-template <std::size_t Rows, bool First, std::size_t... V, std::size_t... F, std::size_t... I,
-          class T, class... Sums>
-HWY_INLINE void add_part(std::index_sequence<V...> vectors, std::index_sequence<F...> fours,
-                         std::index_sequence<I...> all, const float* const* row,
-                         const T* const* column, const depth_part& part, float* memory,
-                         Sums... sums) {
-  const tag d;
-  const std::size_t lanes = hn::Lanes(d);
-  if constexpr (sizeof...(Sums) < sizeof...(I)) {
-    const vec next = First ? hn::Zero(d) : hn::LoadU(d, memory + sizeof...(Sums) * lanes);
-    add_part<Rows, First>(vectors, fours, all, row, column, part, memory, sums..., next);
-  } else {
-    constexpr std::size_t at_once = columns_at_once(Rows), count = sizeof...(V);
-    const std::size_t offset = part.vector * lanes;
-    // Copied to locals, so that the loop need not read the pointers again.
-    const float* const rows[]{row[I / count / at_once]...};
-    const T* const columns[]{column[I / count % at_once]...};
-    std::size_t k = part.begin + offset;
-    for (; k + sum_lanes <= part.end + offset; k += sum_lanes)
-      (add_products<Rows, V, true>(all, rows, columns, k + V * lanes, lanes, sums...), ...);
-    if (!part.is_last) {
-      (hn::StoreU(sums, d, memory + I * lanes), ...);
-      return;
-    }
-    if (k < part.end + offset) {
-      const auto left = [=](std::size_t first) {
-        return std::max(k + first, part.end) - (k + first);
-      };
-      (add_products<Rows, V, false>(all, rows, columns, k + V * lanes, left(V * lanes), sums...),
-       ...);
-    }
-    const auto store = [&](std::size_t v, std::size_t f, vec sum) HWY_ATTR {
-      hn::StoreU(sum, d, memory + (v * sizeof...(F) + f) * lanes);
-    };
-    const auto store_vector =
-        [&]<std::size_t Vector>(std::integral_constant<std::size_t, Vector>) HWY_ATTR {
-          (store(Vector, F, sum_fours<F * summed_at_once * count + Vector, count>(sums...)), ...);
-        };
-    (store_vector(std::integral_constant<std::size_t, V>()), ...);
-  }
+// 0, 4, 8, … below `entries`: the first of each four, whose lanes are summed at once; of one lane,
+// of each.
+template <std::size_t step, std::size_t... F>
+constexpr auto firsts_of(std::index_sequence<F...>) {
+  return std::index_sequence<F * step...>();
+}
+template <std::size_t entries>
+constexpr auto sums_at_once() {
+  constexpr std::size_t at_once = HWY_TARGET == HWY_SCALAR ? 1 : 4;
+  return firsts_of<at_once>(std::make_index_sequence<(entries + at_once - 1) / at_once>());
 }
 
 // Entry c of row r of the tile, tile[r * pitch + c], is the sum of row[r][k] * column[c][k],
-// vectorized along k, and added in the order of reduce_lanes. Where not all vectors of a block are
-// added at once, each reads the same cache lines, which have to stay in L1. Entries are stored four
-// at a time: F counts these fours.
-template <std::size_t Rows, std::size_t... F, class Vectors, class All, class T>
-HWY_INLINE void dot_products(Vectors vectors, std::index_sequence<F...> fours, All all,
-                             const float* const* row, const T* const* column, std::size_t depth,
-                             float* tile, std::size_t pitch) {
-  constexpr std::size_t at_once = columns_at_once(Rows), count = vectors_at_once(Rows),
-                        depth_in_l1 = 512, of_vector = sizeof...(F) * hn::MaxLanes(tag());
+// vectorized along k, and added in the order of reduce_lanes. V counts the vectors of a block, F
+// the sums of lanes that are computed at once, I the accumulators.
+template <std::size_t Rows, std::size_t... V, std::size_t... F, std::size_t... I, class T,
+          class... Sums>
+HWY_INLINE void dot_products(std::index_sequence<V...> vectors, std::index_sequence<F...> sums_of,
+                             std::index_sequence<I...> all, const float* const* row,
+                             const T* const* column, std::size_t depth, float* tile,
+                             std::size_t pitch, Sums... sums) {
   const tag d;
-  alignas(64) float memory[sum_vectors / count][All::size() * hn::MaxLanes(tag())];
-  const std::size_t end = count == sum_vectors ? depth : std::min(depth, depth_in_l1);
-  for (std::size_t v = 0; v < sum_vectors; v += count)
-    add_part<Rows, true>(vectors, fours, all, row, column, {0, end, v, end == depth},
-                         memory[v / count]);
-  if constexpr (count < sum_vectors) {
-    for (depth_part part{end, 0, 0, false}; part.begin < depth; part.begin = part.end) {
-      part.end = std::min(part.begin + depth_in_l1, depth);
-      part.is_last = part.end == depth;
-      for (part.vector = 0; part.vector < sum_vectors; ++part.vector)
-        add_part<Rows, false>(vectors, fours, all, row, column, part, memory[part.vector]);
+  if constexpr (sizeof...(Sums) < sizeof...(I)) {
+    dot_products<Rows>(vectors, sums_of, all, row, column, depth, tile, pitch, sums...,
+                       hn::Zero(d));
+  } else {
+    constexpr std::size_t at_once = columns_at_once(Rows);
+    const std::size_t lanes = hn::Lanes(d);
+    // Copied to locals, so that the loop need not read the pointers again.
+    const float* const rows[]{row[I / sum_vectors / at_once]...};
+    const T* const columns[]{column[I / sum_vectors % at_once]...};
+    std::size_t k = 0;
+    for (; k + sum_lanes <= depth; k += sum_lanes)
+      (add_products<Rows, V, true>(all, rows, columns, k + V * lanes, lanes, sums...), ...);
+    if (k < depth) {
+      const auto left = [=](std::size_t first) { return std::max(k + first, depth) - (k + first); };
+      (add_products<Rows, V, false>(all, rows, columns, k + V * lanes, left(V * lanes), sums...),
+       ...);
     }
-  }
-  const auto store = [&](std::size_t f) HWY_ATTR {
-    const auto vector = [&](int j) HWY_ATTR {
-      const auto v = static_cast<std::size_t>(j);
-      return hn::LoadU(d, memory[v / count] + v % count * of_vector + f * hn::Lanes(d));
+    const auto store = [&](std::size_t entry, auto sum) HWY_ATTR {
+      const auto at = [=](std::size_t e) { return tile + e / at_once * pitch + e % at_once; };
+      const hn::DFromV<decltype(sum)> of_sums;
+      constexpr std::size_t count = hn::MaxLanes(hn::DFromV<decltype(sum)>());
+      if constexpr (at_once % count == 0) {
+        hn::StoreU(sum, of_sums, at(entry));
+      } else {
+        alignas(16) float entries[count];
+        hn::Store(sum, of_sums, entries);
+        for (std::size_t e = 0; e < count && entry + e < Rows * at_once; e += at_once)
+          std::copy_n(entries + e, at_once, at(entry + e));
+      }
     };
-    const vec sum = combine_halves(vec_array<tag, sum_vectors>::of(vector),
-                                   [](vec x, vec y) HWY_ATTR { return hn::Add(x, y); });
-    const std::size_t entry = f * summed_at_once;
-    hn::StoreU(sum_blocks(d, sum), hn::CappedTag<float, 4>(),
-               tile + entry / at_once * pitch + entry % at_once);
-  };
-  (store(F), ...);
+    (store(F, sums_of_lanes(d, sum_of_block<F * sum_vectors>(sums...),
+                            sum_of_block<(F + 1) * sum_vectors>(sums...),
+                            sum_of_block<(F + 2) * sum_vectors>(sums...),
+                            sum_of_block<(F + 3) * sum_vectors>(sums...))),
+     ...);
+  }
 }
 
 template <std::size_t Rows, class T>
 HWY_NOINLINE std::size_t dot_products(const float* const* row, const T* const* column,
                                       std::size_t columns, std::size_t depth, float* tile,
                                       std::size_t pitch = max_tile_columns) {
-  constexpr std::size_t at_once = columns_at_once(Rows), vectors = vectors_at_once(Rows);
+  constexpr std::size_t at_once = columns_at_once(Rows);
   for (std::size_t c = 0; c < columns; c += at_once)
-    dot_products<Rows>(std::make_index_sequence<vectors>(),
-                       std::make_index_sequence<Rows * at_once / summed_at_once>(),
-                       std::make_index_sequence<Rows * at_once * vectors>(), row, column + c, depth,
-                       tile + c, pitch);
+    dot_products<Rows>(std::make_index_sequence<sum_vectors>(), sums_at_once<Rows * at_once>(),
+                       std::make_index_sequence<Rows * at_once * sum_vectors>(), row, column + c,
+                       depth, tile + c, pitch);
   return Rows;
 }
 

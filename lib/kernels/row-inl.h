@@ -330,24 +330,6 @@ HWY_INLINE vec_array<hn::ScalableTag<float>, count> sums_of_vector(std::size_t b
   s0.zip(s2, plus());
   return s0;
 }
-// The sums of all vectors of a block: each is reduced within its fours before they are added.
-template <int count, int vectors, class F>
-HWY_INLINE vec_array<hn::ScalableTag<float>, count> sums_of_fours(std::size_t begin,
-                                                                  std::size_t end, int first,
-                                                                  int step, F add) {
-  using D = hn::ScalableTag<float>;
-  if constexpr (vectors == 1) {
-    auto sums =
-        sums_of_vector<count>(begin, end, static_cast<std::size_t>(first) * hn::Lanes(D()), add);
-    sums.map([](auto v) HWY_ATTR { return reduce_fours(D(), v, plus()); });
-    return sums;
-  } else {
-    auto sums = sums_of_fours<count, vectors / 2>(begin, end, first, 2 * step, add);
-    sums.zip(sums_of_fours<count, vectors / 2>(begin, end, first + step, 2 * step, add), plus());
-    return sums;
-  }
-}
-
 // `count` sums over a row at once, in blocks as in sum_row: add(memory, i, sums) adds the terms of
 // the vector from element i on to the sums, and 0 in lanes beyond the row. Where a block has
 // several vectors there is a pass for each: all at once would have more accumulators than there are
@@ -359,11 +341,19 @@ HWY_INLINE std::array<double, count> row_sums(std::size_t n, F add) {
   std::size_t i = 0;
   do {
     const std::size_t end = std::min(i + float_block, n);
-    const auto sums = sums_of_fours<count, sum_vectors>(i, end, 0, 1, add);
+    vec_array<D, count * sum_vectors> all;
+    for_sum_vectors([&](auto j) HWY_ATTR {
+      const auto sums =
+          sums_of_vector<count>(i, end, static_cast<std::size_t>(j()) * hn::Lanes(D()), add);
+      for (int k = 0; k < count; ++k) all.at[k * sum_vectors + j] = sums.at[k];
+    });
     i = end;
-    for (int k = 0; k < count; ++k)
+    for (int k = 0; k < count; ++k) {
+      const auto block = vec_array<D, sum_vectors>::of(
+          [&](int j) HWY_ATTR { return all.at[k * sum_vectors + j]; });
       total[static_cast<std::size_t>(k)] +=
-          static_cast<double>(hn::GetLane(combine_fours(D(), sums.at[k], plus())));
+          static_cast<double>(reduce_to_scalar(D(), block, plus()));
+    }
   } while (i < n);
   return total;
 }

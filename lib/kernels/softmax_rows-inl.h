@@ -13,7 +13,6 @@
 #include "kernels/column-inl.h"
 #include "kernels/row-inl.h"
 #include "kernels/row_driver.hpp"
-#include "weft/kernels/elementary.hpp"
 #include "weft/kernels/math-inl.h"
 #include "weft/kernels/vec_array-inl.h"
 
@@ -89,16 +88,21 @@ void log_softmax(const row_arguments& a) {
       v = math::twice_exp(D(), v);
     });
   }
-  for (std::size_t r = 0; r < a.rows; ++r) total[r] = logarithm(total[r] / 2);
+  // All at once: short rows would wait for the latency of one after another.
+  const hn::CappedTag<float, max_rows> some;
+  float log_total[max_rows] = {};
+  for (std::size_t r = 0; r < a.rows; ++r) log_total[r] = static_cast<float>(total[r] / 2);
+  for (std::size_t r = 0; r < a.rows; r += hn::Lanes(some))
+    hn::StoreU(math::log(some, hn::LoadU(some, log_total + r)), some, log_total + r);
   for (std::size_t r = 0; r < a.rows; ++r) {
     if (largest[r] == -infinity) {
       std::fill_n(a.row(r).to, a.length, -infinity);
       continue;
     }
     const V top = value(largest[r]);
-    const V log_total = value(total[r]);
+    const V logs = value(log_total[r]);
     map(
-        a.length, [=](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_total); }, a.row(r).to,
+        a.length, [=](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), logs); }, a.row(r).to,
         a.row(r).floats(0));
   }
 }

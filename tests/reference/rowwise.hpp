@@ -64,9 +64,9 @@ struct row_element<op::log_softmax> {
     return r.is_empty() ? r.greatest : r.x[i] - r.greatest - std::log(r.sum_exp);
   }
   static double error(const row_errors& e) {
-    // The logarithm of the sum has the sum's relative error as its absolute one; then two
-    // differences of at most spread + log(n).
-    return 2 * e.ex + unit * e.x.spread + function + summation(e.x.length) +
+    // The logarithm of the sum, rounded to a float, has that's relative error as its absolute one;
+    // then two differences of at most spread + log(n).
+    return 2 * e.ex + unit * (e.x.spread + 1) + function + summation(e.x.length) +
            gamma(3) * (e.x.spread + std::log(e.x.length));
   }
 };

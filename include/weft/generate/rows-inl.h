@@ -127,27 +127,12 @@ inline constexpr auto add = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); 
 // the order of reduce_lanes.
 template <class D, class Sums>
 HWY_INLINE hn::Vec<D4> horizontal_sums(D d, const Sums& sums) {
-  const auto sum = kernels::HWY_NAMESPACE::reduce_lanes(d, sums, add);
-  if constexpr (hn::MaxLanes(hn::DFromV<decltype(sum)>()) <= 4)
-    return sum;
-  else
-    return hn::LowerHalf(sum);
+  return kernels::HWY_NAMESPACE::reduce_lanes(d, sums, add);
 }
-template <class D, class Sums>
-HWY_INLINE hn::Vec<D4> horizontal_sums(D d, const Sums& s0, const Sums& s1, const Sums& s2,
-                                       const Sums& s3) {
-  const auto paired = [d](auto a, auto b) HWY_ATTR {
-    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
-  };
-  const auto fours = Sums::of([&](int j) HWY_ATTR {
-    return paired(paired(s0.at[j], s2.at[j]), paired(s1.at[j], s3.at[j]));
-  });
-  const auto sum = kernels::HWY_NAMESPACE::combine_fours(
-      d, kernels::HWY_NAMESPACE::combine_halves(fours, add), add);
-  if constexpr (hn::MaxLanes(hn::DFromV<decltype(sum)>()) <= 4)
-    return sum;
-  else
-    return hn::LowerHalf(sum);
+template <class D, class... Sums>
+HWY_INLINE hn::Vec<D4> horizontal_sums(D d, const Sums&... sums) {
+  return kernels::HWY_NAMESPACE::sums_of_lanes(
+      d, kernels::HWY_NAMESPACE::combine_halves(sums, add)...);
 }
 
 template <std::ptrdiff_t length>

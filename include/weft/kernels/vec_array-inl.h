@@ -4,7 +4,7 @@
 // Within a family of targets, those with fused multiply-add and those without, results have the
 // same bits. So sums along lanes go over blocks of sum_lanes elements: a vector of AVX-512, two of
 // AVX2, four of NEON. Element i of a row is always added to lane i % sum_lanes, and the lanes are
-// added in one order: those of four lanes first, then the fours, each lower half and upper half.
+// added in one order: the lower half of a block and its upper half, down to one lane.
 #if defined(WEFT_KERNELS_VEC_ARRAY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_VEC_ARRAY_INL_H_
 #undef WEFT_KERNELS_VEC_ARRAY_INL_H_
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -27,35 +28,6 @@ constexpr std::size_t sum_lanes =
 
 // The vectors of a block of floats.
 constexpr int sum_vectors = static_cast<int>(sum_lanes / hn::MaxLanes(hn::ScalableTag<float>()));
-
-// The reduction by f of the lanes of each four of v, in each of them.
-template <class D, class F>
-HWY_INLINE hn::Vec<D> reduce_fours([[maybe_unused]] D d, hn::Vec<D> v, [[maybe_unused]] F f) {
-#if HWY_TARGET != HWY_SCALAR
-  static_assert(sizeof(hn::TFromD<D>) == 4);
-  if constexpr (hn::MaxLanes(D()) >= 4) v = f(v, hn::Shuffle1032(v));
-  if constexpr (hn::MaxLanes(D()) >= 2) v = f(v, hn::Reverse2(d, v));
-#endif
-  return v;
-}
-
-// The reduction by f of the fours of v, in each four of a vector of at most eight lanes. Highway's
-// sum and maximum for AVX-512 are broadcast to a full vector.
-template <class D, class F>
-HWY_INLINE auto combine_fours([[maybe_unused]] D d, hn::Vec<D> v, [[maybe_unused]] F f) {
-#if HWY_TARGET == HWY_SCALAR
-  return v;
-#else
-  if constexpr (hn::MaxLanes(D()) > 8) {
-    const hn::Half<D> half;
-    return combine_fours(half, f(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), f);
-  } else if constexpr (hn::MaxLanes(D()) == 8) {
-    return f(v, hn::ConcatLowerUpper(d, v, v));
-  } else {
-    return v;
-  }
-#endif
-}
 
 template <class D, int Size>
 struct vec_array {
@@ -153,16 +125,72 @@ HWY_INLINE hn::Vec<D> combine_halves(const vec_array<D, size>& v, F f) {
         f);
 }
 
-// The reduction by f of all lanes of a block, or the part of it that a row has, in each lane of a
-// vector of at most eight lanes.
-template <class D, int size, class F>
-HWY_INLINE auto reduce_lanes(D d, vec_array<D, size> v, F f) {
-  v.map([=](hn::Vec<D> one) HWY_ATTR { return reduce_fours(d, one, f); });
-  return combine_fours(d, combine_halves(v, f), f);
-}
+// The reduction by f of all lanes, in each lane of a vector of at most four.
 template <class D, class F>
-HWY_INLINE auto reduce_lanes(D d, hn::Vec<D> v, F f) {
-  return combine_fours(d, reduce_fours(d, v, f), f);
+HWY_INLINE auto reduce_lanes([[maybe_unused]] D d, hn::Vec<D> v, [[maybe_unused]] F f) {
+#if HWY_TARGET == HWY_SCALAR
+  return v;
+#else
+  static_assert(sizeof(hn::TFromD<D>) == 4);
+  if constexpr (hn::MaxLanes(D()) > 4) {
+    const hn::Half<D> half;
+    return reduce_lanes(half, f(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), f);
+  } else {
+    if constexpr (hn::MaxLanes(D()) == 4) v = f(v, hn::Shuffle1032(v));
+    if constexpr (hn::MaxLanes(D()) >= 2) v = f(v, hn::Reverse2(d, v));
+    return v;
+  }
+#endif
+}
+// The same of a block, or the part of it that a row has.
+template <class D, int size, class F>
+HWY_INLINE auto reduce_lanes(D d, const vec_array<D, size>& v, F f) {
+  return reduce_lanes(d, combine_halves(v, f), f);
+}
+
+// The sums of the lanes of four vectors, in the order of reduce_lanes: a vector of four lanes, or
+// of one, which is v0.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE auto sums_of_lanes([[maybe_unused]] D d, V v0, [[maybe_unused]] V v1,
+                              [[maybe_unused]] V v2, [[maybe_unused]] V v3) {
+#if HWY_TARGET == HWY_SCALAR
+  return v0;
+#else
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  static_assert(lanes >= 4);
+  if constexpr (lanes == 4) {
+    const hn::Repartition<std::uint64_t, D> pairs;
+    const auto add_pairs = [=](V x, V y) HWY_ATTR {
+      const auto outer = hn::OddEven(hn::BitCast(pairs, y), hn::BitCast(pairs, x));
+      return hn::Add(hn::BitCast(d, outer), hn::CombineShiftRightBytes<8>(d, y, x));
+    };
+    const V v01 = add_pairs(v0, v1), v23 = add_pairs(v2, v3);
+    return hn::Add(hn::ConcatEven(d, v23, v01), hn::ConcatOdd(d, v23, v01));
+  } else {
+    // The halves of x, and of y, added to each other.
+    const auto add_halves = [=](V x, V y) HWY_ATTR {
+      return hn::Add(hn::ConcatUpperLower(d, y, x), hn::ConcatLowerUpper(d, y, x));
+    };
+    const V v02 = add_halves(v0, v2), v13 = add_halves(v1, v3);
+    const hn::CappedTag<float, 4> four;
+    if constexpr (lanes == 8) {
+      const hn::Repartition<std::uint64_t, D> pairs;
+      const auto outer = hn::OddEven(hn::BitCast(pairs, v13), hn::BitCast(pairs, v02));
+      const V sum = hn::Add(hn::BitCast(d, outer), hn::CombineShiftRightBytes<8>(d, v13, v02));
+      const auto v01 = hn::LowerHalf(four, sum), v23 = hn::UpperHalf(four, sum);
+      return hn::Add(hn::ConcatEven(four, v23, v01), hn::ConcatOdd(four, v23, v01));
+    } else {
+      static_assert(lanes == 16);
+      V sum =
+          hn::Add(hn::OddEvenBlocks(v13, v02), hn::SwapAdjacentBlocks(hn::OddEvenBlocks(v02, v13)));
+      sum = hn::Add(sum, hn::Shuffle1032(sum));
+      sum = hn::Add(sum, hn::Reverse2(d, sum));
+      alignas(64) static constexpr std::int32_t first_of_block[16] = {0, 4, 8, 12};
+      return hn::LowerHalf(
+          hn::LowerHalf(hn::TableLookupLanes(sum, hn::SetTableIndices(d, first_of_block))));
+    }
+  }
+#endif
 }
 
 // The same as a scalar.

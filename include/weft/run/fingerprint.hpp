@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "weft/graph/op.hpp"
+#include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
 #include "weft/kernels/family.hpp"
 #include "weft/run/parameter_block.hpp"
@@ -52,5 +53,11 @@ std::uint64_t fingerprint(const parameter_block& parameters);
 inline std::uint64_t fingerprint(const detail::no_view&) noexcept {
   return 0;
 }
+template <class... T>
+requires(sizeof...(T) != 1 || !(std::is_base_of_v<parameter_block, T> && ...)) WEFT_REJECT(
+    rule::arguments, fingerprint(const T&...),
+    (arguments,
+     "fingerprint: it is of one weft::array or weft::view, of the results of a run, or of "
+     "parameters"))
 
 }  // namespace weft

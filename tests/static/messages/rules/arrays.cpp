@@ -56,6 +56,10 @@ void wrong(std::vector<float>& floats, const std::vector<double>& doubles, array
   weft::arg<"x">(1.0);
   weft::arg<"x">(pointer);
   weft::arg<"x">(std::vector<bool>(3));
+  // errors: fingerprint: it is of one weft::array or weft::view, of the results of a run, or of
+  // parameters
+  weft::fingerprint(floats);
+  weft::fingerprint(a, v);
   // errors: arg: the name stands in angle brackets, as in weft::arg<"x">(x)
   weft::arg("x", a);
   weft::arg(a);
