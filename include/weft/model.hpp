@@ -36,6 +36,7 @@
 #include "weft/ops/gather.hpp"
 #include "weft/ops/mask.hpp"
 #include "weft/ops/normalize.hpp"
+#include "weft/ops/pad.hpp"
 #include "weft/ops/reduce.hpp"
 #include "weft/ops/rotate.hpp"
 #include "weft/ops/scan.hpp"
