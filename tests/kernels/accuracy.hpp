@@ -27,6 +27,10 @@ inline constexpr accuracy accuracy_in_table = rounded_to_nearest<K>();
 template <>
 inline constexpr accuracy accuracy_in_table<op::exp>{.ulps = 1.2, .dense = 104};
 template <>
+inline constexpr accuracy accuracy_in_table<op::expm1>{.ulps = 1.5, .dense = 104};
+template <>
+inline constexpr accuracy accuracy_in_table<op::log1p>{.ulps = 1.5, .dense = 3};
+template <>
 inline constexpr accuracy accuracy_in_table<op::log>{.ulps = 1, .dense = 3};
 template <>
 inline constexpr accuracy accuracy_in_table<op::sqrt>{};

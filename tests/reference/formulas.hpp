@@ -32,6 +32,20 @@ struct formula<op::exp> : anywhere {
   static auto of(auto& m, auto x) { return m.exp(x); }
 };
 template <>
+struct formula<op::expm1> : anywhere {
+  static auto of(auto& m, auto x) { return m.expm1(x); }
+};
+template <>
+struct formula<op::log1p> {
+  static auto of(auto& m, auto x) { return m.log1p(x); }
+  static constexpr interval domain(int) { return {-0.9, 8}; }
+};
+template <>
+struct formula<op::round> {
+  static auto of(auto& m, auto x) { return m.round(x); }
+  static constexpr interval domain(int) { return {-1.45, -0.55}; }
+};
+template <>
 struct formula<op::log> {
   static auto of(auto& m, auto x) { return m.log(x); }
   static constexpr interval domain(int) { return {0.1, 8}; }

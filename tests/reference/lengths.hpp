@@ -22,14 +22,14 @@ inline const axis_info* follow_rules(const graph& g, lengths& of) {
   };
   for (int i = 0; i < g.count; ++i) {
     const node& n = g.nodes[i];
-    if (n.kind == op::split) {
+    if (n.kind == op::split && split_axes(n).count > 0) {
       std::size_t inner = 1;
       for (int j = 1; j < split_axes(n).count; ++j) inner *= of(split_axes(n).at[j]);
       if (waits(split_axis(g, n))) continue;
       const std::size_t whole = of(split_axis(g, n));
       if (whole % inner != 0) throw std::invalid_argument("split: the length is not a multiple");
       of.set(split_axes(n).at[0], whole / inner);
-    } else if (n.kind == op::merge) {
+    } else if (n.kind == op::merge && merged_axes(n).count > 0) {
       const axis_list& parts = merged_axes(n);
       if (!waits(parts.at[0])) of.set(merged_axis(g, n), product(of, parts));
     } else if (n.kind == op::concatenate) {

@@ -101,6 +101,8 @@ struct computed<op::rename> : computation {  // the same elements in the same or
 template <>
 struct computed<op::within> : computed<op::rename> {};
 template <>
+struct computed<op::stop_gradient> : computed<op::rename> {};
+template <>
 struct computed<op::split> : computed<op::rename> {};
 template <>
 struct computed<op::scan_result> : computed<op::rename> {};

@@ -21,11 +21,14 @@ def long_functions(text):
     for brace in re.finditer(r"[{};]", text):
         if brace[0] == "{":
             head = text[begin:brace.start()]
-            is_function = not SCOPE.search(head) and ")" in head
+            is_scope = SCOPE.search(head) is not None
+            in_list = bool(open_braces) and open_braces[-1][2]  # of initializers
+            is_function = not is_scope and not in_list and ")" in head
             functions += is_function
-            open_braces.append((brace.start() - len(head.lstrip()), is_function))
+            is_list = not is_scope and not is_function
+            open_braces.append((brace.start() - len(head.lstrip()), is_function, is_list))
         elif brace[0] == "}" and open_braces:
-            start, is_function = open_braces.pop()
+            start, is_function, _ = open_braces.pop()
             functions -= is_function
             lines = text.count("\n", start, brace.end()) + 1
             if is_function and functions == 0 and lines > OF_A_FUNCTION:

@@ -147,10 +147,10 @@ class error_analysis {
     } else if constexpr (K == op::yield) {
       return ey;
     } else if constexpr (K == op::scan_collect || K == op::scan_slice || K == op::rename ||
-                         K == op::within || K == op::slice || K == op::unfold || K == op::split ||
-                         K == op::merge || K == op::copy || K == op::negate ||
-                         K == op::concatenate || K == op::pad || K == op::maximum ||
-                         K == op::minimum || K == op::where || K == op::max) {
+                         K == op::within || K == op::stop_gradient || K == op::slice ||
+                         K == op::unfold || K == op::split || K == op::merge || K == op::copy ||
+                         K == op::negate || K == op::concatenate || K == op::pad ||
+                         K == op::maximum || K == op::minimum || K == op::where || K == op::max) {
       // the same elements; |max(a, b) - max(a', b')| is at most the larger distance
       return largest_error(n);
     } else if constexpr (K == op::gather || K == op::relu) {

@@ -39,7 +39,7 @@ constexpr void derive_lengths(graph& g) {
     length_rule r{};
     r.multiply = r.divide = 1;
     rule(r, g, g.nodes[i]);
-    if (!r.target->bounded) continue;
+    if (!r.target || !r.target->bounded) continue;
     r.target = r.target->length_axis();
     if (!r.sources.contains(r.target)) detail::add_rule(g, r);
   }

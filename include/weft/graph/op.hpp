@@ -23,7 +23,8 @@ enum class op : std::uint8_t {
   element_ids,  // of a dropout's operand, see ops/dropout.hpp; never stored
   // Views of the operand's buffer, with other axes or strides.
   rename,
-  within,  // the operand, whose elements have to be lengths of an axis, or indices into it
+  within,         // the operand, whose elements have to be lengths of an axis, or indices into it
+  stop_gradient,  // the operand, to which no gradient passes
   slice,
   unfold,  // sliding windows along an axis, as a new axis (im2col)
   split,
@@ -39,12 +40,15 @@ enum class op : std::uint8_t {
   cast,
   negate,
   exp,
+  expm1,  // exp(x) - 1
   log,
+  log1p,  // log(1 + x)
   sqrt,
   tanh,
   erf,
   sin,
   cos,
+  round,  // to the nearest integer, ties to even
   sigmoid,
   relu,
   gelu,

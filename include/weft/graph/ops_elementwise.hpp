@@ -47,8 +47,20 @@ struct op_entry<op::exp> : elementwise_operation {
   static constexpr void adjoint(auto& p) { p.add(0, p.times(p.gradient(), p.result())); }
 };
 template <>
+struct op_entry<op::expm1> : elementwise_operation {
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.times(p.gradient(), p.map(op::add, p.result(), p.constant(1))));
+  }
+};
+template <>
 struct op_entry<op::log> : elementwise_operation {
   static constexpr void adjoint(auto& p) { p.add(0, p.map(op::divide, p.gradient(), p.x(0))); }
+};
+template <>
+struct op_entry<op::log1p> : elementwise_operation {
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.map(op::divide, p.gradient(), p.map(op::add, p.x(0), p.constant(1))));
+  }
 };
 template <>
 struct op_entry<op::sqrt> : elementwise_operation {
@@ -85,6 +97,10 @@ struct op_entry<op::cos> : elementwise_operation {
   static constexpr void adjoint(auto& p) {
     p.add(0, p.map(op::negate, p.times(p.gradient(), p.map(op::sin, p.x(0)))));
   }
+};
+template <>
+struct op_entry<op::round> : elementwise_operation {
+  static constexpr void adjoint(auto&) {}  // 0, as PyTorch's
 };
 template <>
 struct op_entry<op::sigmoid> : elementwise_operation {

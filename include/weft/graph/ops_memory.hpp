@@ -44,16 +44,19 @@ struct op_entry<op::rename> : view_operation {
   static constexpr auto receptive_field(auto& f) { return f.of_operand(); }
 };
 
-// Nothing follows from it but a check before a run.
+// The operand, to which no gradient passes.
 template <>
-struct op_entry<op::within> : view_operation {
+struct op_entry<op::stop_gradient> : view_operation {
   static constexpr void view(auto& v) {
     v.alias();
     v.for_each_axis([&](const auto*, auto stride) { v.push(stride); });
   }
-  using adjoint = no_adjoint;
+  static constexpr void adjoint(auto&) {}
   static constexpr auto receptive_field(auto& f) { return f.of_operand(); }
 };
+// Nothing follows from it but a check before a run.
+template <>
+struct op_entry<op::within> : op_entry<op::stop_gradient> {};
 
 // From slice_offset, and the lengths of the slice_axes after the first, on, along the first.
 template <>
@@ -112,7 +115,7 @@ struct op_entry<op::unfold> : view_operation {
   }
 };
 
-// One axis becomes split_axes.
+// One axis becomes split_axes; one of a single element may become none.
 template <>
 struct op_entry<op::split> : view_operation {
   static constexpr void view(auto& v) {
@@ -125,6 +128,7 @@ struct op_entry<op::split> : view_operation {
     });
   }
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
+    if (split_axes(n).count == 0) return;
     r.target = split_axes(n).at[0];
     r.sources.push(new_axis(g.nodes[n.operand[0]].axes, n.axes)->length_axis());
     r.divide = static_cast<std::int64_t>(inner_extent(split_axes(n), 0));
@@ -134,21 +138,23 @@ struct op_entry<op::split> : view_operation {
   }
 };
 
-// merged_axes become one, which copies where their strides cannot be coalesced.
+// merged_axes become one, which copies where their strides cannot be coalesced; none become one of
+// a single element.
 template <>
 struct op_entry<op::merge> : view_operation {
   static constexpr void view(auto& v) {
     const auto& axes = merged_axes(v.n);
     if (!v.can_coalesce(axes)) return;
     v.alias();
-    bool merged = false;
-    v.for_each_axis([&](const auto* axis, auto stride) {
-      if (!axes.contains(axis)) return v.push(stride);
-      if (!merged) v.push(v.stride_of(axes.at[axes.count - 1]));
-      merged = true;
-    });
+    for (int a = 0; a < v.n.axes.count; ++a) {
+      const auto* const axis = v.has(v.n.axes.at[a]) ? v.n.axes.at[a]
+                               : axes.count > 0      ? axes.at[axes.count - 1]
+                                                     : nullptr;
+      v.push(axis ? v.stride_of(axis) : 1);
+    }
   }
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
+    if (merged_axes(n).count == 0) return;
     r.target = new_axis(n.axes, g.nodes[n.operand[0]].axes);
     r.sources.push(merged_axes(n).at[0]->length_axis());
     r.multiply = static_cast<std::int64_t>(inner_extent(merged_axes(n), 0));

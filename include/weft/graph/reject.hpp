@@ -157,6 +157,26 @@ enum class rule {
 #define WEFT_REJECT_IF(parameters, found, ...) \
   template <WEFT_BARE parameters>              \
   requires(found != ::weft::rule::none) WEFT_REJECT(found, __VA_ARGS__)
+// The rules of functions that run along axes K; see ops/reduce.hpp.
+#define WEFT_ALONG_RULES(name) \
+  WEFT_NO_SUCH_AXIS(name), (twice, name ": an axis is named twice"), WEFT_NOT_FLOAT(name)
+// The overload for invalid uses of one of x, of elements T, and maybe of numbers.
+#define WEFT_REJECT_ALONG(function, T, ...)                                              \
+  WEFT_REJECT_IF(                                                                        \
+      (class... K, expression X), (::weft::detail::rule_along<T, X, K...>()),            \
+      function(const X& __VA_OPT__(, ) __VA_ARGS__),                                     \
+      (no_axes, #function ": name the axes it runs along, as in " #function "<Pos>(x)"), \
+      WEFT_ALONG_RULES(#function), (condition, #function ": the operand is no mask of booleans"))
+// A function of a float x, and maybe of numbers, and its overload for other elements.
+#define WEFT_FLOAT_FUNCTION(function, value, ...)                                          \
+  template <expression X>                                                                  \
+  constexpr auto function(const X& x __VA_OPT__(, ) __VA_ARGS__) {                         \
+    return value;                                                                          \
+  }                                                                                        \
+  template <expression X>                                                                  \
+  requires(!detail::floating<X>)                                                           \
+      WEFT_REJECT((::weft::rule::elements), function(const X& __VA_OPT__(, ) __VA_ARGS__), \
+                  WEFT_NOT_FLOAT(#function))
 #if defined(__clang__)
 // -Wpedantic warns about the attribute.
 #define WEFT_QUIET_BEGIN \

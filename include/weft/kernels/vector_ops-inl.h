@@ -50,9 +50,17 @@ struct vector_op<op::exp> : of_vec_arrays {
   HWY_INLINE auto operator()(auto d, auto a) const { return math::exp(d, a); }
 };
 template <>
+struct vector_op<op::expm1> : of_vectors<2> {
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::expm1(d, a); }
+};
+template <>
 struct vector_op<op::log> : of_vec_arrays {
   static constexpr std::size_t unroll = 2;  // its polynomial in pairs takes more registers
   HWY_INLINE auto operator()(auto d, auto a) const { return math::log(d, a); }
+};
+template <>
+struct vector_op<op::log1p> : of_vectors<2> {
+  HWY_INLINE auto operator()(auto d, auto a) const { return math::log1p(d, a); }
 };
 template <>
 struct vector_op<op::sqrt> {
@@ -73,6 +81,10 @@ struct vector_op<op::sin> {
 template <>
 struct vector_op<op::cos> {
   HWY_INLINE auto operator()(auto d, auto a) const { return math::cos(d, a); }
+};
+template <>
+struct vector_op<op::round> {  // with the sign of a zero, which Highway loses on some targets
+  HWY_INLINE auto operator()(auto, auto a) const { return hn::CopySign(hn::Round(a), a); }
 };
 template <>
 struct vector_op<op::sigmoid> : of_vec_arrays {

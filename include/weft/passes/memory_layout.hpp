@@ -91,6 +91,7 @@ class view_layout {
   constexpr void for_each_axis(F f) const {
     for (int a = 0; a < axes_.count; ++a) f(axes_.at[a], source_.stride[a]);
   }
+  constexpr bool has(const axis_info* axis) const { return axes_.contains(axis); }
   constexpr std::ptrdiff_t stride_of(const axis_info* axis) const {
     return source_.stride[axes_.find(axis)];
   }

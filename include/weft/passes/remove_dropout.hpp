@@ -1,14 +1,16 @@
-// Dropout removal, for inference.
+// Removal of dropout and of what stops gradients, for inference.
 #pragma once
 
 #include "weft/graph/graph.hpp"
 
 namespace weft {
 
-// Users of a dropout read its operand instead. The dropouts themselves stay, as dead code.
+// Users of a dropout, or of what stops a gradient, read its operand instead. The nodes themselves
+// stay, as dead code.
 constexpr graph remove_dropout(graph g) {
   const auto kept = [&](int id) {
-    while (g.nodes[id].kind == op::dropout) id = g.nodes[id].operand[0];
+    while (g.nodes[id].kind == op::dropout || g.nodes[id].kind == op::stop_gradient)
+      id = g.nodes[id].operand[0];
     return id;
   };
   for (int i = 0; i < g.count; ++i)

@@ -108,6 +108,22 @@ HWY_INLINE V exp(D d, V x) {
   return exp_slow_path(d, x);
 }
 
+// 1.5 ulp. With x = n ln 2 + r it is 2^n (exp(r) - 1) + 2^n - 1, computed by halves as 2^128 is out
+// of range. Less than 2^-25 is its own result.
+template <class D, class V>
+HWY_INLINE V expm1(D d, V x) {
+  const V t = at_least(hn::Set(d, -30.0f), at_most(hn::Set(d, 89.0f), x));
+  const V int_bits = round_to_int_bits(d, t, hn::Set(d, log2_e));
+  const V n = float_of_int_bits(d, int_bits);
+  const V r = hn::NegMulAdd(n, hn::Set(d, ln2_low), hn::NegMulAdd(n, hn::Set(d, ln2_high), t));
+  static constexpr coefficients c(
+      {0.5f, 0.16666666f, 0.041666493f, 0.008333543f, 0.0013932381f, 0.00019764413f});
+  const V p = hn::MulAdd(hn::Mul(r, r), polynomial<c>(d, r), r);
+  const V half = scaled(d, hn::Set(d, 0.5f), int_bits);
+  const V y = hn::MulAdd(half, p, hn::Sub(half, hn::Set(d, 0.5f)));
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-25f)), x, hn::Add(y, y));
+}
+
 // 2^x for x from -1/2 to 1/2, with relative errors of 1.1e-7 and 9e-9 in exact arithmetic.
 inline constexpr coefficients exp2_to_5({1.0f, 0.693147004f, 0.240222424f, 0.0555073358f,
                                          0.00967151299f, 0.00132647273f});
@@ -239,6 +255,15 @@ HWY_INLINE vec_array<D, n> log(D d, vec_array<D, n> x) {
   return x;
 }
 WEFT_OF_ONE_VECTOR(log)
+
+// 1.5 ulp. With u = 1 + x, rounded, it is log(u) and, for the rounding, (x - (u - 1)) / u.
+template <class D, class V>
+HWY_INLINE V log1p(D d, V x) {
+  const V one = hn::Set(d, 1.0f), u = hn::Add(one, x);
+  const V y = log(d, u), more = hn::Add(y, quotient(hn::Sub(x, hn::Sub(u, one)), u));
+  const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  return hn::CopySign(hn::IfThenElse(hn::Lt(hn::Abs(y), infinity), more, y), x);
+}
 
 }  // namespace weft::kernels::HWY_NAMESPACE::math
 HWY_AFTER_NAMESPACE();

@@ -188,6 +188,34 @@ void wrong() {
   // errors: gelu_tanh: the elements are not float; convert with weft::cast<float>
   weft::gelu_tanh(i);
   weft::gelu_tanh(b);
+  // error: expm1: the elements are not float; convert with weft::cast<float>
+  weft::expm1(i);
+  // error: log1p: the elements are not float; convert with weft::cast<float>
+  weft::log1p(i);
+  // error: rsqrt: the elements are not float; convert with weft::cast<float>
+  weft::rsqrt(i);
+  // error: abs: the elements are not float; convert with weft::cast<float>
+  weft::abs(i);
+  // error: sign: the elements are not float; convert with weft::cast<float>
+  weft::sign(i);
+  // error: round: the elements are not float; convert with weft::cast<float>
+  weft::round(i);
+  // error: floor: the elements are not float; convert with weft::cast<float>
+  weft::floor(i);
+  // error: ceil: the elements are not float; convert with weft::cast<float>
+  weft::ceil(i);
+  // error: isnan: the elements are not float; convert with weft::cast<float>
+  weft::isnan(i);
+  // error: isfinite: the elements are not float; convert with weft::cast<float>
+  weft::isfinite(i);
+  // error: softplus: the elements are not float; convert with weft::cast<float>
+  weft::softplus(i);
+  // error: elu: the elements are not float; convert with weft::cast<float>
+  weft::elu(i, 1);
+  // error: leaky_relu: the elements are not float; convert with weft::cast<float>
+  weft::leaky_relu(i);
+  // error: clamp: the elements are not float; convert with weft::cast<float>
+  weft::clamp(i, 0, 1);
   // errors: silu: the elements are not float; convert with weft::cast<float>
   weft::silu(i);
   weft::silu(b);
