@@ -22,3 +22,7 @@ static_assert(
 static_assert(
     is<decltype(weft::concatenate<Present, shape<Cache, Pos>>(integers<Batch, Cache>{}, tokens)),
        integers<Batch, Present>>);
+
+struct Pair : weft::axis<2> {};
+static_assert(is<decltype(weft::stack<Pair>(x, floats<Embed, Batch, Pos>{})),
+                 floats<Pair, Batch, Pos, Embed>>);

@@ -30,3 +30,10 @@ static_assert(is<decltype(weft::slice<Pos, Tail, 100>(x)), floats<Batch, Tail, E
 static_assert(is<decltype(weft::slice<Embed, HeadDim, 320>(x)), floats<Batch, Pos, HeadDim>>);
 static_assert(is<decltype(weft::slice<Pos, Four>(x)), floats<Batch, Four, Embed>>);
 static_assert(is<decltype(weft::slice<Pos, Pos>(x)), floats<Batch, Pos, Embed>>);
+
+struct OneMore : weft::axis<1> {};
+static_assert(is<decltype(weft::unsqueeze<OneMore>(x)), floats<OneMore, Batch, Pos, Embed>>);
+static_assert(is<decltype(weft::squeeze<OneMore>(integers<Batch, OneMore>{})), integers<Batch>>);
+static_assert(
+    is<decltype(std::get<5>(weft::unstack<Heads>(query))), floats<Batch, Pos, HeadDim>&&>);
+static_assert(is<decltype(weft::stop_gradient(x)), floats<Batch, Pos, Embed>>);

@@ -3,6 +3,7 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
+#include "weft/ops/view.hpp"
 
 namespace weft {
 
@@ -38,6 +39,15 @@ template <class Whole, class... Parts, class... Xs>
 inline constexpr rule rule_of_concatenate<Whole, shape<shape<Parts...>>, Xs...> =
     rule_of_parts<Whole>(shape<Parts...>{}, static_cast<const Xs*>(nullptr)...);
 
+template <class One, class X>
+using unsqueezed = tensor<element_t<X>, united<shape<One>, shape_t<X>>>;
+template <class Whole, class... Xs>
+constexpr rule rule_of_stack() {
+  using One = one_of<Whole>;
+  if (((shape_t<Xs>::rank == max_rank) || ...)) return rule::rank;
+  return rule_of_concatenate<Whole, shape<shape<first_of<One, Xs>...>>, unsqueezed<One, Xs>...>;
+}
+
 }  // namespace detail
 
 // concatenate<Whole, shape<Left, Right>>(a, b): a along its axis Left, followed by b along its axis
@@ -68,5 +78,22 @@ WEFT_REJECT_IF((class Whole, class... Parts, expression... Xs),
                (elements, "concatenate: the operands' elements differ; convert with weft::cast"),
                (other_axes, "concatenate: the operands' other axes differ"),
                (extent, "concatenate: the extent of the whole is not the sum of the parts'"))
+
+// stack<Gate>(a, b, c): the operands, in their order, along a new axis Gate (torch.stack): [...]
+// each to [Gate, ...]. They have one dtype and the same axes, in any order, and Gate has a fixed
+// extent, their number. At most 8 operands.
+template <class Whole, expression... Xs>
+requires(detail::rule_of_stack<Whole, Xs...>() ==
+         rule::none) constexpr auto stack(const Xs&... xs) {
+  using One = detail::one_of<Whole>;
+  return concatenate<Whole, shape<first_of<One, Xs>...>>(unsqueeze<One>(xs)...);
+}
+WEFT_REJECT_IF((class Whole, expression... Xs), (detail::rule_of_stack<Whole, Xs...>()),
+               stack(const Xs&...), (count, "stack: there are 1 to 8 operands"),
+               WEFT_NEW_IS_NO_AXIS("stack"),
+               (elements, "stack: the operands' elements differ; convert with weft::cast"),
+               (other_axes, "stack: the operands' axes differ, or one is the new axis"),
+               (extent, "stack: the new axis's extent is not the number of operands"),
+               (rank, "stack: the result has more than 8 axes"))
 
 }  // namespace weft

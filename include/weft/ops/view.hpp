@@ -2,6 +2,9 @@
 // of axes whose strides do not nest copies. Misuse does not compile: see the WEFT_REJECT overloads.
 #pragma once
 
+#include <tuple>
+#include <utility>
+
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
 
@@ -71,6 +74,15 @@ constexpr rule rule_of_slice() {
     return rule::none;
   }
 }
+
+// The extent of an axis if that is its length in every run, else 0.
+template <class A>
+inline constexpr std::size_t fixed_extent = 0;
+template <axis_like A>
+inline constexpr std::size_t fixed_extent<A> = A::bounded ? 0 : A::extent;
+// A at one index.
+template <class A>
+struct one_of : axis<1> {};
 
 // S with the first axis of From replaced by To, and without the other axes of From.
 template <class S, class To, class From>
@@ -162,5 +174,53 @@ WEFT_REJECT_IF((class From, class To, std::size_t Start = 0, expression X),
                (extent, "slice: the part ends beyond the axis"),
                (inner,
                 "slice: a part whose length is known at run time takes the rest of such an axis"))
+
+// x [..., A, ...] without A, an axis of one element (torch.squeeze).
+template <class A, expression X>
+constexpr auto squeeze(const X& x) {
+  return append<element_t<X>, without<shape_t<X>, shape<A>>>(make_node(op::split), x);
+}
+WEFT_REJECT_IF((class A, expression X),
+               (!has_axis<A, shape_t<X>>       ? rule::missing
+                : detail::fixed_extent<A> != 1 ? rule::extent
+                                               : rule::none),
+               squeeze(const X&), WEFT_NO_SUCH_AXIS("squeeze"),
+               (extent, "squeeze: the axis does not always have one element"))
+
+// x [...] as [A, ...], with an axis A of one element (torch.unsqueeze).
+template <class A, expression X>
+constexpr auto unsqueeze(const X& x) {
+  return append<element_t<X>, united<shape<A>, shape_t<X>>>(make_node(op::merge), x);
+}
+WEFT_REJECT_IF((class A, expression X),
+               (detail::fixed_extent<A> != 1   ? rule::extent
+                : has_axis<A, shape_t<X>>      ? rule::taken
+                : shape_t<X>::rank == max_rank ? rule::rank
+                                               : rule::none),
+               unsqueeze(const X&), (taken, "unsqueeze: the operand has the axis already"),
+               (extent, "unsqueeze: what is to be new is no axis of one element"),
+               (rank, "unsqueeze: the result has more than 8 axes"))
+
+// x [..., A, ...] at each index of A (torch.unbind), a std::tuple: auto [r, z, n] = unstack<G>(x).
+template <class A, expression X>
+constexpr auto unstack(const X& x) {
+  using One = detail::one_of<A>;
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple{squeeze<One>(slice<A, One, I>(x))...};
+  }
+  (std::make_index_sequence<A::extent>());
+}
+WEFT_REJECT_IF((class A, expression X),
+               (!has_axis<A, shape_t<X>>       ? rule::missing
+                : detail::fixed_extent<A> == 0 ? rule::bounded
+                                               : rule::none),
+               unstack(const X&), WEFT_NO_SUCH_AXIS("unstack"),
+               (bounded, "unstack: the length of the axis is known at run time only"))
+
+// x, to which no gradient passes (torch.Tensor.detach, jax.lax.stop_gradient).
+template <expression X>
+constexpr auto stop_gradient(const X& x) {
+  return append<element_t<X>, shape_t<X>>(make_node(op::stop_gradient), x);
+}
 
 }  // namespace weft

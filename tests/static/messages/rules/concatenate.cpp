@@ -10,6 +10,10 @@ struct Rest : weft::axis<12> {};
 struct Joint : weft::axis<16> {};
 struct Cache : weft::axis<weft::up_to<100>> {};
 struct Present : weft::axis<weft::up_to<612>> {};
+struct Two : weft::axis<2> {};
+struct Nine : weft::axis<9> {};
+struct AtMostTwo : weft::axis<weft::up_to<2>> {};
+constexpr floats<Batch, Pos, Embed, Vocab, Level<0>, Level<1>, Level<2>, Heads> eight{};
 constexpr floats<Batch, Prefix> a{};
 constexpr floats<Rest, Batch> b{};
 constexpr integers<Batch, Prefix> i{};
@@ -46,4 +50,19 @@ void wrong() {
   // errors: concatenate: the whole is not an axis
   weft::concatenate<shape<Joint>, shape<Prefix, Rest>>(a, b);
   weft::concatenate<int, shape<Prefix, Rest>>(a, b);
+  // errors: stack: there are 1 to 8 operands
+  weft::stack<Two>();
+  weft::stack<Nine>(x, x, x, x, x, x, x, x, x);
+  // error: stack: what is to be new is not an axis
+  weft::stack<int>(x, x);
+  // error: stack: the operands' elements differ; convert with weft::cast
+  weft::stack<Two>(a, i);
+  // errors: stack: the operands' axes differ, or one is the new axis
+  weft::stack<Two>(x, gain);
+  weft::stack<Two>(floats<Two>{}, floats<Two>{});
+  // errors: stack: the new axis's extent is not the number of operands
+  weft::stack<Two>(x, x, x);
+  weft::stack<AtMostTwo>(x, x);
+  // error: stack: the result has more than 8 axes
+  weft::stack<Two>(eight, eight);
 }

@@ -16,6 +16,8 @@ struct Tail : weft::axis<weft::up_to<412>> {};
 struct Four : weft::axis<4> {};
 struct Three : weft::axis<3> {};
 struct Two : weft::axis<2> {};
+struct One : weft::axis<1> {};
+struct AtMostOne : weft::axis<weft::up_to<1>> {};
 constexpr floats<Batch, Pos, Embed, Vocab, Level<0>, Level<1>, Level<2>, Heads> eight{};
 
 void wrong() {
@@ -89,4 +91,21 @@ void wrong() {
   weft::merge<int, Heads, HeadDim>(query);
   // error: slice: what is to be new is not an axis
   weft::slice<Embed, int>(x);
+  // errors: squeeze: the operand has no such axis
+  weft::squeeze<Heads>(x);
+  weft::squeeze<int>(x);
+  // errors: squeeze: the axis does not always have one element
+  weft::squeeze<Embed>(x);
+  weft::squeeze<AtMostOne>(floats<AtMostOne>{});
+  // error: unsqueeze: the operand has the axis already
+  weft::unsqueeze<One>(floats<One>{});
+  // errors: unsqueeze: what is to be new is no axis of one element
+  weft::unsqueeze<int>(x);
+  weft::unsqueeze<AtMostOne>(x);
+  // error: unsqueeze: the result has more than 8 axes
+  weft::unsqueeze<One>(eight);
+  // error: unstack: the operand has no such axis
+  weft::unstack<Heads>(x);
+  // error: unstack: the length of the axis is known at run time only
+  weft::unstack<Pos>(x);
 }
