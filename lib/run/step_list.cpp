@@ -16,8 +16,11 @@ namespace {
 // The number of values of a run, for kernel::length.
 void write_length(const kernels::call& c) noexcept {
   float product = 1;
-  for (int l = 0; l < c.loops; ++l) product *= static_cast<float>(c.extent[l]);
-  std::memcpy(c.operands[0].data, &product, sizeof product);
+  std::int32_t whole = 1;
+  for (int l = 0; l < c.loops; ++l)
+    product *= static_cast<float>(c.extent[l]), whole *= static_cast<std::int32_t>(c.extent[l]);
+  const bool is_whole = c.operands[0].type == dtype::int32;
+  std::memcpy(c.operands[0].data, is_whole ? static_cast<void*>(&whole) : &product, 4);
 }
 
 // A kernel's call has so many operands; those after the instruction's are absent.

@@ -18,3 +18,7 @@ static_assert(is<decltype(weft::segment_sum<KeyPos, Vocab>(key, weft::positions<
                  floats<Batch, Vocab, Heads, HeadDim>>);
 
 static_assert(is<decltype(weft::cross_entropy<Vocab>(logits, tokens)), floats<Batch, Pos>>);
+
+static_assert(is<decltype(weft::argmax<Embed>(x)), integers<Batch, Pos>>);
+static_assert(is<decltype(weft::argmin<Pos>(x)), integers<Batch, Embed>>);
+static_assert(is<decltype(weft::one_hot<Vocab>(tokens)), floats<Batch, Pos, Vocab>>);

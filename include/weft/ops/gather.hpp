@@ -4,8 +4,9 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
-#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/functions.hpp"
 #include "weft/ops/normalize.hpp"
+#include "weft/ops/view.hpp"
 
 namespace weft {
 
@@ -130,6 +131,38 @@ WEFT_REJECT_IF((class A, class K, expression X), (detail::rule_of_top_k<A, K, X>
                (taken, "top_k: the operand has the selected elements' axis already"),
                (bounded, "top_k: the number of selected elements is known at run time only"),
                (extent, "top_k: more elements are selected than the axis has"))
+
+// The index of the greatest element along A (torch.argmax): x float [..., A, ...] to int32 without
+// A. NaN is greater than any number; of equal elements it is the first; -1 where A has length 0.
+template <class A, expression X>
+constexpr auto argmax(const X& x) {
+  return squeeze<detail::one_of<A>>(top_k<A, detail::one_of<A>>(x).indices);
+}
+WEFT_REJECT_IF((class A, expression X), (detail::rule_along_one<X, A>()), argmax(const X&),
+               WEFT_NO_SUCH_AXIS("argmax"), WEFT_NOT_FLOAT("argmax"))
+
+// The same of the least element (torch.argmin), where NaN is less than any number.
+template <class A, expression X>
+constexpr auto argmin(const X& x) {
+  return argmax<A>(-x);
+}
+WEFT_REJECT_IF((class A, expression X), (detail::rule_along_one<X, A>()), argmin(const X&),
+               WEFT_NO_SUCH_AXIS("argmin"), WEFT_NOT_FLOAT("argmin"))
+
+// 1 at the index along Classes, 0 elsewhere (jax.nn.one_hot): int32 indices [...] to float [...,
+// Classes]. An input's are checked as gather's are; a computed one that lies outside gives zeros.
+template <class Classes, expression I>
+constexpr auto one_hot(const I& indices) {
+  return cast<float>(detail::within<Classes, false>(indices) == positions<Classes>());
+}
+WEFT_REJECT_IF((class Classes, expression I),
+               (!axis_like<Classes>
+                    ? rule::not_an_axis
+                    : detail::rule_of_gather<Classes, tensor<float, shape<Classes>>, I>()),
+               one_hot(const I&), (not_an_axis, "one_hot: the classes are no axis"),
+               (indices, "one_hot: the indices are not int32"),
+               (nested, "one_hot: the indices have the axis of classes"),
+               WEFT_TOO_MANY_AXES("one_hot"))
 
 // y[t] = the sum of x[f] over all f with indices[f] = t (jax.ops.segment_sum): x float [..., From,
 // ...] and int32 indices [From, ...] of x's axes to float [..., To, ...] with To instead of From, 0

@@ -52,9 +52,7 @@ template <class... K, expression X>
 constexpr auto softmax(const X& x) {
   return detail::along<op::softmax, K...>(x);
 }
-WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()), softmax(const X&),
-               (no_axes, "softmax: name the axis it runs along, as in softmax<KeyPos>(x)"),
-               WEFT_ALONG_RULES("softmax"))
+WEFT_REJECT_ALONG(softmax, float)
 
 // log(softmax<K...>(x)) (torch.log_softmax), computed as x - max - log(sum exp(x - max)). A row of
 // which every element is -infinity is -infinity.
@@ -62,9 +60,7 @@ template <class... K, expression X>
 constexpr auto log_softmax(const X& x) {
   return detail::along<op::log_softmax, K...>(x);
 }
-WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()), log_softmax(const X&),
-               (no_axes, "log_softmax: name the axis it runs along, as in log_softmax<KeyPos>(x)"),
-               WEFT_ALONG_RULES("log_softmax"))
+WEFT_REJECT_ALONG(log_softmax, float)
 
 // (x - mean) / sqrt(variance + epsilon), with the mean and the biased variance over K (Ba et al.
 // 2016, equation 3, without gain and bias).
@@ -72,10 +68,7 @@ template <class... K, expression X>
 constexpr auto normalize(const X& x, norm_options options = {}) {
   return detail::along<op::normalize, K...>(x, options.epsilon);
 }
-WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()),
-               normalize(const X&, norm_options = {}),
-               (no_axes, "normalize: name the axis it runs along, as in normalize<KeyPos>(x)"),
-               WEFT_ALONG_RULES("normalize"))
+WEFT_REJECT_ALONG(normalize, float, norm_options = {})
 
 // normalize<K...>(x) * gain + bias (Ba et al. 2016, equation 4); gain and bias are float and have
 // axes of x only, usually K. torch.nn.functional.layer_norm with gain as its weight.
@@ -97,10 +90,7 @@ template <class... K, expression X>
 constexpr auto rms_norm(const X& x, norm_options options = {}) {
   return detail::along<op::rms_normalize, K...>(x, options.epsilon);
 }
-WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()),
-               rms_norm(const X&, norm_options = {}),
-               (no_axes, "rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)"),
-               WEFT_ALONG_RULES("rms_norm"))
+WEFT_REJECT_ALONG(rms_norm, float, norm_options = {})
 
 // rms_norm<K...>(x) * weight (the same equation); weight is float and has axes of x only, usually
 // K. torch.nn.functional.rms_norm, whose default eps is 2^-23.

@@ -1,11 +1,8 @@
 // Padding and reversal along an axis. Misuse does not compile: see the WEFT_REJECT overloads.
 #pragma once
 
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/convert.hpp"
+#include "weft/ops/functions.hpp"
 #include "weft/ops/gather.hpp"
-#include "weft/ops/mask.hpp"
 #include "weft/ops/view.hpp"
 
 namespace weft {
@@ -26,16 +23,10 @@ struct padding {
 
 namespace detail {
 
-// Lengths that are known at run time only are floats, exact up to here.
-template <class A>
-inline constexpr bool has_exact_length = !A::bounded || A::extent <= std::size_t{1} << 24;
 // The index of an axis's last element: int32, without axes.
 template <class A>
 constexpr auto last_of() {
-  if constexpr (A::bounded)
-    return cast<std::int32_t>(length<A>()) - 1;
-  else
-    return constant(static_cast<std::int32_t>(A::extent - 1));
+  return append<std::int32_t, shape<>>(make_node(op::length, axes_of(shape<A>{}))) - 1;
 }
 // x [..., A, ...] at int32 indices [To] along A, with the axes S: [..., To, ...].
 template <class A, class S, expression X, expression I>
@@ -48,18 +39,6 @@ constexpr auto at_indices(const X& x, const I& indices) {
 template <class A>
 struct reversed : alias<A> {};
 
-// The extents of the padded axis, for the compiler's message.
-template <std::size_t HasToBe, std::size_t Is>
-struct pad_extent {};
-template <rule Broken, class Pos, class To, padding P>
-struct extent_of_pad {
-  using type = void;
-};
-template <class Pos, class To, padding P>
-struct extent_of_pad<rule::extent, Pos, To, P> {
-  using type = pad_extent<P.left + Pos::extent + P.right, To::extent>;
-};
-
 // Where pad is given no value.
 struct zero {};
 template <class X, class Pos, class To, padding P, class V>
@@ -71,25 +50,22 @@ constexpr rule rule_of_pad() {
   } else {
     if (has_axis<To, shape_t<X>>) return rule::taken;
     if (To::extent != P.left + Pos::extent + P.right) return rule::extent;
-    const bool longer = P.left + P.right > 0;
-    if (To::bounded != Pos::bounded || (longer && To::bounded && same_length<To, Pos>))
-      return rule::bounded;
+    if (To::bounded != Pos::bounded) return rule::bounded;
     if constexpr (!std::same_as<V, zero>)
       if (!number<V> || !fits<V, element_t<X>> || P.mode != padding_mode::zeros)
         return rule::number;
-    if (P.mode == padding_mode::zeros) return rule::none;
-    if (P.mode == padding_mode::reflected && (P.left >= Pos::extent || P.right >= Pos::extent))
-      return rule::count;
-    return has_exact_length<Pos> ? rule::none : rule::positions;
+    const bool is_short = P.left >= Pos::extent || P.right >= Pos::extent;
+    return is_short && P.mode == padding_mode::reflected ? rule::count : rule::none;
   }
 }
 
-template <class X, class A>
-constexpr rule rule_of_flip() {
-  if constexpr (!has_axis<A, shape_t<X>>)
-    return rule::missing;
-  else
-    return has_exact_length<A> ? rule::none : rule::positions;
+// The extents of the padded axis, for the compiler's message.
+template <std::size_t HasToBe, std::size_t Is>
+struct pad_extent {};
+template <class X, class Pos, class To, padding P, class V>
+constexpr auto extent_of_pad() {
+  if constexpr (rule_of_pad<X, Pos, To, P, V>() == rule::extent)
+    return pad_extent<P.left + Pos::extent + P.right, To::extent>();
 }
 
 }  // namespace detail
@@ -104,7 +80,6 @@ template <class Pos, class To, padding P, expression X, class V = detail::zero>
 requires(detail::rule_of_pad<X, Pos, To, P, V>() ==
          rule::none) constexpr auto pad(const X& x, [[maybe_unused]] V value = {}) {
   using Axes = replaced<shape_t<X>, Pos, shape<To>>;
-  constexpr padding zeros{P.left, P.right};
   if constexpr (!std::same_as<V, detail::zero>) {
     return where(pad<Pos, To, P>(broadcast<Pos>(constant(true))), pad<Pos, To, P>(x), value);
   } else if constexpr (P.mode == padding_mode::zeros) {
@@ -113,8 +88,8 @@ requires(detail::rule_of_pad<X, Pos, To, P, V>() ==
     return append<element_t<X>, Axes>(n, x);
   } else {
     // The padded positions are at most those in To, to which they give its length.
-    const auto at = maximum(pad<Pos, To, zeros>(positions<Pos>()), positions<To>()) -
-                    static_cast<std::int32_t>(P.left);
+    const auto inside = pad<Pos, To, padding{P.left, P.right}>(positions<Pos>());
+    const auto at = maximum(inside, positions<To>()) - static_cast<std::int32_t>(P.left);
     const auto last = detail::last_of<Pos>();
     if constexpr (P.mode == padding_mode::replicated)
       return detail::at_indices<Pos, Axes>(x, minimum(maximum(at, 0), last));
@@ -122,30 +97,26 @@ requires(detail::rule_of_pad<X, Pos, To, P, V>() ==
       return detail::at_indices<Pos, Axes>(x, where(last < at, last + last - at, maximum(at, -at)));
   }
 }
-WEFT_REJECT_IF(
-    (class Pos, class To, padding P, expression X, class V = detail::zero,
-     class Extent =
-         typename detail::extent_of_pad<detail::rule_of_pad<X, Pos, To, P, V>(), Pos, To, P>::type),
-    (detail::rule_of_pad<X, Pos, To, P, V>()), pad(const X&, V = {}), WEFT_NO_SUCH_AXIS("pad"),
-    WEFT_NEW_IS_NO_AXIS("pad"), (taken, "pad: the operand has the new axis already"),
-    (extent,
-     "pad: the new axis's extent is not left + extent + right; see "
-     "pad_extent<has to be, is>"),
-    (bounded, "pad: a length known at run time only gives such a length, of an axis of its own"),
-    (count, "pad: fewer elements are reflected than the axis has"),
-    (positions, "pad: a length known at run time is at most 16777216 where elements are repeated"),
-    (number, "pad: a value is a number of the operand's elements, instead of zeros"))
+WEFT_REJECT_IF((class Pos, class To, padding P, expression X, class V = detail::zero,
+                class Extent = decltype(detail::extent_of_pad<X, Pos, To, P, V>())),
+               (detail::rule_of_pad<X, Pos, To, P, V>()), pad(const X&, V = {}),
+               WEFT_NO_SUCH_AXIS("pad"), WEFT_NEW_IS_NO_AXIS("pad"),
+               (taken, "pad: the operand has the new axis already"),
+               (extent,
+                "pad: the new axis's extent is not left + extent + right; see "
+                "pad_extent<has to be, is>"),
+               (bounded, "pad: a length known at run time only gives such a length"),
+               (count, "pad: fewer elements are reflected than the axis has"),
+               (number, "pad: a value is a number of the operand's elements, instead of zeros"))
 
 // x with the elements along A in reverse order (torch.flip). A copy.
 template <class A, expression X>
-requires(detail::rule_of_flip<X, A>() == rule::none) constexpr auto flip(const X& x) {
+constexpr auto flip(const X& x) {
   using Back = detail::reversed<A>;
-  const auto y = detail::at_indices<A, replaced<shape_t<X>, A, shape<Back>>>(
-      x, detail::last_of<A>() - positions<Back>());
-  return rename<Back, A>(y);
+  const auto from = detail::last_of<A>() - positions<Back>();
+  return rename<Back, A>(detail::at_indices<A, replaced<shape_t<X>, A, shape<Back>>>(x, from));
 }
-WEFT_REJECT_IF((class A, expression X), (detail::rule_of_flip<X, A>()), flip(const X&),
-               WEFT_NO_SUCH_AXIS("flip"),
-               (positions, "flip: a length known at run time is at most 16777216"))
+WEFT_REJECT_IF((class A, expression X), (has_axis<A, shape_t<X>> ? rule::none : rule::missing),
+               flip(const X&), WEFT_NO_SUCH_AXIS("flip"))
 
 }  // namespace weft

@@ -4,21 +4,24 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
-#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/view.hpp"
 
 namespace weft {
 
 namespace detail {
 
-// The first rule that an operation along the axes K of X breaks.
-template <class X, class... K>
-constexpr rule rule_of_axes() {
+// The first rule that an operation along the axes K of X, whose elements have to be T, breaks.
+template <class T, class X, class... K>
+constexpr rule rule_along() {
   if (sizeof...(K) == 0) return rule::no_axes;
   if (!(has_axis<K, operand_axes_t<X>> && ...)) return rule::missing;
   if (!distinct<shape<K...>>) return rule::twice;
-  if (!floating<X>) return rule::elements;
-  return rule::none;
+  if (has_elements<X, T>) return rule::none;
+  return std::same_as<T, bool> ? rule::condition : rule::elements;
 }
+template <class X, class... K>
+inline constexpr auto rule_of_axes = &rule_along<float, X, K...>;
 
 template <op Kind, class... K, expression X>
 constexpr auto reduce(const X& x) {
@@ -28,18 +31,12 @@ constexpr auto reduce(const X& x) {
 
 }  // namespace detail
 
-// The rules of functions that run along axes K.
-#define WEFT_ALONG_RULES(name) \
-  WEFT_NO_SUCH_AXIS(name), (twice, name ": an axis is named twice"), WEFT_NOT_FLOAT(name)
-
 // The sum over the axes K (torch.sum); 0 where one of them has length 0.
 template <class... K, expression X>
 constexpr auto sum(const X& x) {
   return detail::reduce<op::sum, K...>(x);
 }
-WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()), sum(const X&),
-               (no_axes, "sum: name the axes to reduce, as in sum<Pos>(x)"),
-               WEFT_ALONG_RULES("sum"))
+WEFT_REJECT_ALONG(sum, float)
 
 // The greatest element over the axes K (torch.amax); NaN where one is NaN, -infinity where an axis
 // has length 0. Equal greatest elements share the gradient evenly.
@@ -47,17 +44,55 @@ template <class... K, expression X>
 constexpr auto max(const X& x) {
   return detail::reduce<op::max, K...>(x);
 }
-WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()), max(const X&),
-               (no_axes, "max: name the axes to reduce, as in max<Pos>(x)"),
-               WEFT_ALONG_RULES("max"))
+WEFT_REJECT_ALONG(max, float)
+
+// The least element over the axes K (torch.amin); NaN where one is NaN, infinity where an axis has
+// length 0. Equal least elements share the gradient evenly.
+template <class... K, expression X>
+constexpr auto min(const X& x) {
+  return -max<K...>(-x);
+}
+WEFT_REJECT_ALONG(min, float)
+
+// Whether a boolean over the axes K is true (torch.any); false where an axis has length 0.
+template <class... K, expression X>
+constexpr auto any(const X& x) {
+  return 0 < max<K...>(cast<float>(x));
+}
+WEFT_REJECT_ALONG(any, bool)
+
+// Whether all booleans over the axes K are true (torch.all), as where an axis has length 0.
+template <class... K, expression X>
+constexpr auto all(const X& x) {
+  return !any<K...>(!x);
+}
+WEFT_REJECT_ALONG(all, bool)
 
 // The mean over the axes K (torch.mean); NaN where one of them has length 0.
 template <class... K, expression X>
 constexpr auto mean(const X& x) {
   return sum<K...>(x) / length<K...>();
 }
-WEFT_REJECT_IF((class... K, expression X), (detail::rule_of_axes<X, K...>()), mean(const X&),
-               (no_axes, "mean: name the axes to reduce, as in mean<Pos>(x)"),
-               WEFT_ALONG_RULES("mean"))
+WEFT_REJECT_ALONG(mean, float)
+
+// The variance over the axes K (torch.var): the sum of (x - mean)² over the number of elements less
+// `correction`; NaN or infinite where that is not positive.
+template <class... K, expression X>
+constexpr auto variance(const X& x, double correction = 1) {
+  const auto apart = x - stop_gradient(mean<K...>(x));  // whose sum has a gradient of 0
+  return sum<K...>(apart * apart) / maximum(length<K...>() - correction, 0);
+}
+WEFT_REJECT_ALONG(variance, float, double = 1)
+
+// log(sum over K of exp(x)) (torch.logsumexp), computed from x - max(x). A row of which every
+// element is -infinity, or that has no element, is -infinity, with a gradient of 0.
+template <class... K, expression X>
+constexpr auto logsumexp(const X& x) {
+  const auto most = max<K...>(x);
+  const auto base = stop_gradient(where(isfinite(most), most, 0));
+  const auto total = sum<K...>(exp(x - base));
+  return where(total == 0, -infinity, log(where(total == 0, 1, total)) + base);
+}
+WEFT_REJECT_ALONG(logsumexp, float)
 
 }  // namespace weft

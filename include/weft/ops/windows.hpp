@@ -5,6 +5,7 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
+#include "weft/ops/pad.hpp"
 
 namespace weft {
 
@@ -80,9 +81,7 @@ requires(detail::rule_of_windows<X, Pos, Out, Tap, W>() ==
          rule::none) constexpr auto windows(const X& x) {
   if constexpr (W.left + W.right > 0) {
     using Whole = detail::padded<Pos, W>;
-    node p = make_node(op::pad, axes_of(shape<Whole>{}));
-    slice_offset(p) = static_cast<std::int64_t>(W.left);
-    const auto whole = append<element_t<X>, replaced<shape_t<X>, Pos, shape<Whole>>>(p, x);
+    const auto whole = pad<Pos, Whole, padding{W.left, W.right}>(x);
     return windows<Whole, Out, Tap, window{W.stride, W.dilation, 0, 0}>(whole);
   } else {
     node n = make_node(op::unfold, axes_of(shape<Pos, Out, Tap>{}));

@@ -64,4 +64,21 @@ void wrong() {
                                 integers<Level<0>, Level<1>, Level<2>, Level<3>>{});
   weft::cross_entropy<Level<5>>(five_more<float>,
                                 integers<Level<0>, Level<1>, Level<2>, Level<3>>{});
+  // error: argmax: the operand has no such axis
+  weft::argmax<Heads>(x);
+  // error: argmax: the elements are not float; convert with weft::cast<float>
+  weft::argmax<Pos>(tokens);
+  // error: argmin: the operand has no such axis
+  weft::argmin<Heads>(x);
+  // error: argmin: the elements are not float; convert with weft::cast<float>
+  weft::argmin<Pos>(tokens);
+  // error: one_hot: the classes are no axis
+  weft::one_hot<int>(tokens);
+  // error: one_hot: the indices are not int32
+  weft::one_hot<Vocab>(x);
+  // error: one_hot: the indices have the axis of classes
+  weft::one_hot<Pos>(tokens);
+  // error: one_hot: the operands have more than 8 axes between them
+  weft::one_hot<Vocab>(
+      integers<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<5>, Level<6>, Level<7>>{});
 }

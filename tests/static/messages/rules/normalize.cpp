@@ -5,7 +5,7 @@
 using namespace words;
 
 void wrong() {
-  // error: softmax: name the axis it runs along, as in softmax<KeyPos>(x)
+  // error: softmax: name the axes it runs along, as in softmax<Pos>(x)
   weft::softmax(x);
   // errors: softmax: the operand has no such axis
   weft::softmax<KeyPos>(x);
@@ -18,14 +18,14 @@ void wrong() {
   weft::cumulative_sum<Batch, Pos>(x);
   // error: cumulative_sum: the elements are not float; convert with weft::cast<float>
   weft::cumulative_sum<Pos>(tokens);
-  // error: log_softmax: name the axis it runs along, as in log_softmax<KeyPos>(x)
+  // error: log_softmax: name the axes it runs along, as in log_softmax<Pos>(x)
   weft::log_softmax(x);
   // errors: log_softmax: the operand has no such axis
   weft::log_softmax<KeyPos>(x);
   weft::log_softmax<Embed>(tokens);
   // error: log_softmax: the elements are not float; convert with weft::cast<float>
   weft::log_softmax<Pos>(tokens);
-  // error: normalize: name the axis it runs along, as in normalize<KeyPos>(x)
+  // error: normalize: name the axes it runs along, as in normalize<Pos>(x)
   weft::normalize(x);
   // errors: normalize: the operand has no such axis
   weft::normalize<KeyPos>(x);
@@ -57,8 +57,9 @@ void wrong() {
   // errors: layer_norm: gain or bias is not float; convert with weft::cast<float>
   weft::layer_norm<Embed>(x, integers<Embed>{}, gain);
   weft::layer_norm<Embed>(x, gain, integers<Embed>{});
-  // errors: rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)
+  // error: rms_norm: name the axes it runs along, as in rms_norm<Pos>(x)
   weft::rms_norm(x);
+  // error: rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)
   weft::rms_norm(x, gain);
   // errors: rms_norm: the operand has no such axis
   weft::rms_norm<Heads>(x);
