@@ -101,8 +101,9 @@ void copies_and_casts(case_list& l) {
 }
 
 void functions(case_list& l) {
-  for (const op kind : {op::negate, op::exp, op::log, op::sqrt, op::tanh, op::erf, op::sin, op::cos,
-                        op::sigmoid, op::relu, op::gelu, op::gelu_tanh})
+  for (const op kind :
+       {op::negate, op::exp, op::expm1, op::log, op::log1p, op::sqrt, op::tanh, op::erf, op::sin,
+        op::cos, op::round, op::sigmoid, op::relu, op::gelu, op::gelu_tanh})
     l.elementwise(text(kind), kind, {full, full});
   l.elementwise("relu, padded", op::relu, {padded, padded});
   l.elementwise("tanh, padded", op::tanh, {padded, padded});

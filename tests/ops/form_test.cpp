@@ -1,5 +1,6 @@
 // Axes of one element, stacks, and what stops gradients.
 #include <boost/test/unit_test.hpp>
+#include <tuple>
 
 #include "passes/graphs.hpp"
 #include "support/axes.hpp"
@@ -43,6 +44,23 @@ struct gradients {
     auto [a, b, c, d] = unstack<Four>(x);
     auto y = stack<Three>(a * b, squeeze<One>(unsqueeze<One>(c) * d), exp(b));
     return as<"loss">(weft::sum<Three, Five, One>(y * unsqueeze<One>(w)));
+  }
+};
+
+// In the body of a scan with two carries.
+struct lstm {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::sigmoid, weft::tanh;
+    auto x = s.param<"x", Five, Four, Two>();
+    auto u = s.param<"u", Four, Two>();
+    auto zeros = weft::broadcast<Two>(weft::constant(0.0f));
+    auto all = weft::scan<Five>(std::tuple{zeros, zeros}, x, [&](auto h, auto c, auto x_t) {
+      auto [i, f, g, o] = unstack<Four>(x_t + u * h);
+      auto cell = sigmoid(f) * c + sigmoid(i) * tanh(g);
+      auto hidden = sigmoid(o) * tanh(cell);
+      return weft::next(hidden, cell).with(stack<Three>(hidden, cell, hidden * h));
+    });
+    return as<"loss">(weft::sum<Five, Three, Two>(all.all));
   }
 };
 
@@ -91,6 +109,7 @@ BOOST_AUTO_TEST_CASE(slices_of_an_axis_are_its_elements_and_stack_back_to_it) {
 
 BOOST_AUTO_TEST_CASE(stacks_have_the_gradients_that_differences_give) {
   weft::testing::gradient_trial<gradients>();
+  weft::testing::gradient_trial<lstm>();
 }
 
 BOOST_AUTO_TEST_CASE(no_gradient_passes_where_it_is_stopped) {
