@@ -56,7 +56,7 @@ class gemm : public gemm_results {
   HWY_INLINE void run(const operands& o) {
     if (plan_.is_gemv()) at_.compute_rows({0, row_count_});
     if (plan_.dot_form && !plan_.lhs_in_place)
-      copy_rows({o.lhs, at_.rows().lhs, row_count_}, lhs_step_, depth_count_, packed_lhs_);
+      copy_rows({o.lhs, at_.rows().lhs, row_count_}, x_.depth, packed_lhs_);
     for (range rows{rows_.first, 0}; rows.first < rows_.end(); rows.first = rows.end()) {
       rows.count = std::min(plan_.m_block, rows_.end() - rows.first);
       run_m_block(o, rows);

@@ -100,6 +100,16 @@ HWY_INLINE offset_list offsets_of(const loop_nest& n, dot_operand o, range point
   return offset_list(table);
 }
 
+// Whether the points are an operand's elements from its first one on, in any order.
+inline bool is_dense(const loop_nest& n, int operand) {
+  std::ptrdiff_t next = 1;
+  for (int found = 0, l; found < n.loops; ++found, next *= n.extent[l]) {
+    for (l = n.last(); l >= 0 && n.stride[operand][l] != next;) --l;
+    if (l < 0) return false;
+  }
+  return true;
+}
+
 // The length of the runs of a nest's innermost loop.
 HWY_INLINE std::size_t run_of(const loop_nest& n) {
   return static_cast<std::size_t>(n.extent[n.last()]);

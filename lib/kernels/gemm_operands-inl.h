@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "kernels/dot_loops.hpp"
 #include "kernels/gemm_partition-inl.h"
 #include "kernels/gemm_plan-inl.h"
+#include "kernels/loop_nest.hpp"
 #include "kernels/microkernel-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
@@ -111,14 +113,38 @@ HWY_NOINLINE inline void pack_elements(const strided_lines& s, std::size_t width
   }
 }
 
+// Where contiguous lines are packed to, which have the depth in order, or its inner loop outermost.
+// What is in one block of the depth is stored; offsets are from its start.
+struct packed_places {
+  float* to;
+  std::size_t size;                          // of the block
+  std::ptrdiff_t inner, step, next_run = 0;  // elements in a run; from one to the next; run to run
+  std::ptrdiff_t at = 0, done = 0;
+
+  packed_places from(std::size_t element) const {
+    packed_places p = *this;
+    p.done = static_cast<std::ptrdiff_t>(element) % inner;
+    p.at += static_cast<std::ptrdiff_t>(element) / inner * next_run + p.done * step;
+    return p;
+  }
+  template <class D, class V>
+  HWY_INLINE void store(D d, V v, std::size_t j) {
+    if (static_cast<std::size_t>(at) < size) hn::StoreU(v, d, to + at + j);
+    at += step;
+    if (++done == inner) {
+      done = 0;
+      at += next_run - inner * step;
+    }
+  }
+};
+
 // Vectors of a size unknown at compile time are not combined from halves.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
-// Packs lines with contiguous elements, as many at a time as a vector has lanes.
+constexpr bool transposes_lines = true;
+// Packs lines with contiguous elements, four or more, as many at a time as a vector has lanes.
 template <class D>
-HWY_NOINLINE void pack_contiguous_lines(D d, const strided_lines& s, std::size_t width,
-                                        float* HWY_RESTRICT packed) {
-  if (s.depth < 4) return pack_elements(s, width, packed);
+HWY_NOINLINE void pack_contiguous_lines(D d, const strided_lines& s, const packed_places& places) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
   for (std::size_t j = 0; j < s.lines; j += lanes) {
     // Remainder: surplus pointers repeat the last line; their lanes are discarded.
@@ -126,15 +152,11 @@ HWY_NOINLINE void pack_contiguous_lines(D d, const strided_lines& s, std::size_t
     s.line.from(j).pointers(s.data + s.element[0], std::min(lanes, s.lines - j), line);
     // Groups of four; the last one overlaps the one before.
     for (std::size_t k = 0, count = s.depth / 4 * 4;; k = s.depth - 4, count = 4) {
-      float* to = packed + k * width + j;
+      auto to = places.from(k);
       std::size_t at = k;
       transpose_strip(
           d, count, [&line, &at](std::size_t i) { return line[i] + at; },
-          [&at](std::size_t n) { at += n; },
-          [=, &to](auto v) HWY_ATTR {
-            hn::StoreU(v, d, to);
-            to += width;
-          });
+          [&at](std::size_t n) { at += n; }, [=, &to](auto v) HWY_ATTR { to.store(d, v, j); });
       if (k + count == s.depth) break;
     }
   }
@@ -142,11 +164,9 @@ HWY_NOINLINE void pack_contiguous_lines(D d, const strided_lines& s, std::size_t
 
 #else
 
+constexpr bool transposes_lines = false;
 template <class D>
-HWY_INLINE void pack_contiguous_lines(D, const strided_lines& s, std::size_t width,
-                                      float* HWY_RESTRICT packed) {
-  pack_elements(s, width, packed);
-}
+HWY_INLINE void pack_contiguous_lines(D, const strided_lines&, const packed_places&) {}
 
 #endif
 
@@ -175,12 +195,17 @@ struct rows_of_pairs {
   std::size_t pitch;
 };
 
-// Copies a few strided rows to contiguous lines.
-inline void copy_rows(const rows_of_lhs& rows, std::ptrdiff_t step, std::size_t depth, float* to) {
-  for (std::size_t i = 0; i < rows.count; ++i, to += depth) {
-    const float* from = rows.data + rows.row[i];
-    for (std::size_t k = 0; k < depth; ++k, from += step) to[k] = *from;
-  }
+// Copies a few strided rows to lines with the elements' offsets in the rhs, which are dense.
+inline void copy_rows(const rows_of_lhs& rows, const loop_nest& depth, float* to) {
+  const item_range all{0, depth.points()};
+  for (std::size_t i = 0; i < rows.count; ++i, to += all.end)
+    for_each_run<3>(depth, depth.loops, all,
+                    [&](const auto& offset, const auto& step, std::ptrdiff_t count) {
+                      const float* from = rows.data + rows.row[i] + offset[of_lhs];
+                      float* line = to + offset[of_rhs];
+                      for (; count > 0; --count, from += step[of_lhs], line += step[of_rhs])
+                        *line = *from;
+                    });
 }
 
 // Rounds a block's rows. Those that are not contiguous are copied to a line first, which has room
@@ -294,15 +319,32 @@ class gemm_operands {
     }
   }
 
-  // Packs lines with any other stride.
+  // Packs lines of an operand with any other stride.
   template <class D>
-  HWY_INLINE void pack(D d, const strided_lines& s, std::ptrdiff_t element_stride, range depth,
-                       std::size_t width, float* packed) const {
-    if (element_stride != 1) return pack_elements(s, width, packed);
-    for (std::size_t k = 0, count; k < depth.count; k += count) {
-      count = run_within(x_.depth, depth.first + k, depth.count - k);
-      pack_contiguous_lines(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
-                            packed + k * width);
+  HWY_INLINE void pack(D d, const strided_lines& s, dot_operand o, range depth, std::size_t width,
+                       float* packed) const {
+    const loop_nest& all = x_.depth;
+    const auto step = static_cast<std::ptrdiff_t>(width), inner_count = all.extent[all.last()];
+    const bool dense = transposes_lines && s.depth >= 4 && is_dense(all, o);
+    const std::ptrdiff_t* const first = all.stride[o];
+    const auto in_order = [=](int n) { return std::is_sorted(first, first + n, std::greater<>()); };
+    // Where a block is a small part of the depth, few of the elements that are read are stored.
+    if (dense && !in_order(all.loops) && in_order(all.last()) && depth_count_ <= 4 * depth.count &&
+        all.inner_stride(o) == all.points(all.last()))
+      return pack_contiguous_lines(
+          d, {s.data, s.line, {0, 1}, s.lines, depth_count_},
+          {packed, depth.count * width, all.points(all.last()), inner_count * step, step,
+           -static_cast<std::ptrdiff_t>(depth.first) * step});
+    const bool contiguous = transposes_lines && all.inner_stride(o) == 1;
+    for (std::size_t k = 0, count = s.depth; k < s.depth; k += count, packed += count * width) {
+      if (contiguous && !(dense && in_order(all.loops)))
+        count = run_within(all, depth.first + k, s.depth - k);
+      const strided_lines run{s.data, s.line, s.element.from(k), s.lines, count};
+      if (contiguous && count >= 4)
+        pack_contiguous_lines(d, run,
+                              {packed, count * width, static_cast<std::ptrdiff_t>(count), step});
+      else
+        pack_elements(run, width, packed);
     }
   }
 
@@ -315,7 +357,7 @@ class gemm_operands {
       float* const packed = packed_tile(t, columns, depth);
       const offset_list column = at_.columns().rhs.from(t.first - columns.first);
       if (!t.in_one_run || !contiguous_rhs_) {
-        pack(d, {rhs, column, at_.depth().rhs, t.count, depth.count}, rhs_step_, depth, t.width(),
+        pack(d, {rhs, column, at_.depth().rhs, t.count, depth.count}, of_rhs, depth, t.width(),
              packed);
         continue;
       }
@@ -352,7 +394,7 @@ class gemm_operands {
       const std::size_t run = run_within(x_.rows, rows.first + first, rows.count - first);
       float* const packed = packed_lhs_ + first * depth.count;
       if (x_.rows.inner_stride(of_lhs) != 1 || run < count) {
-        pack(d, {lhs, at_.rows().lhs.from(first), at_.depth().lhs, count, depth.count}, lhs_step_,
+        pack(d, {lhs, at_.rows().lhs.from(first), at_.depth().lhs, count, depth.count}, of_lhs,
              depth, tile_rows, packed);
         continue;
       }

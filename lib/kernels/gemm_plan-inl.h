@@ -89,15 +89,17 @@ struct gemm_plan {
     const std::size_t rhs_bytes = depth * static_cast<std::size_t>(rhs_step) * sizeof(float);
     rhs_in_place = !packed && is_single(x.depth) && contiguous_rhs &&
                    (rows <= 2 * tile_rows || rhs_bytes <= l1_cache_bytes);
-    const bool can_be_gemv = !packed && is_single(x.depth) && skinny;
+    const bool can_be_gemv = !packed && skinny;
     // With few rows, transposing the rhs would cost more than the products, and its lines are
-    // better read from end to end. An lhs that is strided along the depth is copied to the room for
-    // packed operands.
+    // better read from end to end. An lhs that is strided along the depth, or has it in another
+    // order, is copied to the room for packed operands.
     const dot_scratch at(capacity.rows, capacity.columns, capacity.depth);
-    dot_form = can_be_gemv && rhs_step == 1 &&
-               (lhs_step == 1 || rows * depth <= (at.tile - at.lhs) / sizeof(float));
-    if (dot_form) lhs_in_place = lhs_step == 1;
-    axpy_form = can_be_gemv && is_single(x.columns) && contiguous_rhs && contiguous_result;
+    const bool contiguous_lhs = is_single(x.depth) && lhs_step == 1;
+    dot_form = can_be_gemv && is_dense(x.depth, of_rhs) &&
+               (contiguous_lhs || rows * depth <= (at.tile - at.lhs) / sizeof(float));
+    if (dot_form) lhs_in_place = contiguous_lhs;
+    axpy_form = can_be_gemv && is_single(x.depth) && is_single(x.columns) && contiguous_rhs &&
+                contiguous_result;
     // Lines are not packed, so the room for a panel does not limit the columns.
     if (axpy_form) block.columns = block_size(columns, gemv_pass_columns, max_tile_columns);
     // Rows with unit stride share cache lines, which at half of the depth stay for the next

@@ -171,6 +171,22 @@ BOOST_AUTO_TEST_CASE(the_epilogue_is_applied_to_tensor_contractions) {
   }
 }
 
+// The depth of the rhs is dense, but in another order than the lhs has it: a convolution's weight
+// [n, channel, tap] and windows [m, tap, channel]. Few rows read it line by line, others transpose
+// it; a depth of more than a block of it, and one much longer, too.
+BOOST_AUTO_TEST_CASE(products_with_another_order_of_a_dense_depth_are_right) {
+  for (const std::ptrdiff_t m : {1, 4, 21})
+    for (const std::ptrdiff_t c : {1, 5, 16, 400, 1400}) {
+      const extents one{{'m', m}, {'n', 19}, {'c', c}, {'t', 3}};
+      for (const char* left : {"mtc", "mct", "tcm"})
+        check_paddings({"mn", left, "nct", one}, {{{"n"}}});
+      extents two = one;
+      two['u'] = 2;
+      for (const char* left : {"mtuc", "mtcu", "ctum"})
+        check_paddings({"mn", left, "nctu", two}, {{{"n"}}});
+    }
+}
+
 // Small m and large n, as in a model that decodes token by token.
 BOOST_AUTO_TEST_CASE(products_with_few_rows_are_right) {
   for (const std::ptrdiff_t m : {1, 2, 4, 5}) {
