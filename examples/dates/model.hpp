@@ -45,12 +45,12 @@ struct model {
     // text begins at the end of its padding.
     auto x = nn::embedding<Character, Embed>(s / "characters", text);
     auto ahead = nn::gru<Pos, Embed, Hidden>(s / "encoder", x).all;
-    const nn::gru_cell<Embed, Hidden, "_l0_reverse"> cell(s / "encoder");
+    const nn::gru_cell<Embed, Hidden> cell(s / "encoder", "_l0_reverse");
     auto back = weft::scan<Pos, weft::backwards>(
         weft::broadcast<Batch, Hidden>(weft::constant(0.0f)),
         std::tuple_cat(cell.input(x), std::tuple{nn::valid<Pos>(valid)}),
         [&](auto h, auto r, auto z, auto n, auto inside) {
-          return weft::where(inside, cell.step(r, z, n, h), h);
+          return weft::where(inside, cell.step(h, r, z, n), h);
         });
     auto annotations = weft::concatenate<Annotation, shape<Hidden, Hidden>>(ahead, back.all);
 

@@ -115,10 +115,6 @@ enum class rule {
   (elements,                \
    name ": elements are float, std::int32_t, bool or weft::bfloat16, named before the axes")
 #define WEFT_RANK_OF_ONE(name) (rank, name ": a tensor has at most 8 axes")
-#define WEFT_INITIAL_STATE(name)                                                         \
-  (initial, name                                                                         \
-   ": the initial state is float, with the hidden axis and those of x that are neither " \
-   "read nor run along")
 #define WEFT_UNNAMED_MODEL(name)                                         \
   (unnamed, name                                                         \
    ": the model is in an unnamed namespace, and so in this file alone; " \

@@ -89,12 +89,14 @@ class scope {
 
   // A parameter: float32 [Axes...], row-major in this order; a weft::shape among the axes stands
   // for its axes. Its name is the scope's path and Name, its initial values are `init`. Except in
-  // shared(), a second parameter of the same name is an error when the model is used.
+  // shared(), a second parameter of the same name is an error when the model is used. The name ends
+  // with `suffix`.
   template <fixed_string Name, class... Axes>
-  constexpr tensor<float, detail::joined<Axes...>> param(
-      initializer init = init::normal(0, 0.02)) const {
+  constexpr tensor<float, detail::joined<Axes...>> param(initializer init = init::normal(0, 0.02),
+                                                         std::string_view suffix = {}) const {
     using S = detail::joined<Axes...>;
-    const scope whole = *this / Name.view();
+    scope whole = *this / Name.view();
+    whole.append(suffix);
     if (const int i = whole.find(g_->parameters, g_->parameter_count); i >= 0) {
       if (!shared_) g_->refuse(model_fault::two_parameters, whole.path());
       if (g_->nodes[g_->parameters[i].node].axes == axes_of(S{}))
@@ -106,8 +108,8 @@ class scope {
                                      model_fault::parameters, init)};
   }
   WEFT_REJECT_IF((fixed_string Name, class... Axes), (detail::rule_of_leaf<float, Axes...>()),
-                 param(initializer = {}) const, WEFT_NO_AXIS("param"), WEFT_AXIS_TWICE("param"),
-                 WEFT_RANK_OF_ONE("param"))
+                 param(initializer = {}, std::string_view = {}) const, WEFT_NO_AXIS("param"),
+                 WEFT_AXIS_TWICE("param"), WEFT_RANK_OF_ONE("param"))
 
   // An input: T [Axes...], which a run is given as weft::arg<Name>. T is float, std::int32_t,
   // bool or weft::bfloat16. The name has no path; a second input of the same name is an error when
