@@ -14,8 +14,6 @@ template <int D>
 struct Embed : weft::axis<D> {};
 template <int D>
 struct Value : weft::alias<Embed<D>> {};
-template <int K>
-struct Tap : weft::axis<K> {};
 
 // softmax(X Xᵀ / sqrt(d)) X, over the keys that the mask shows.
 template <int N, int D, class Mask>
@@ -57,7 +55,7 @@ struct convolutional {
   constexpr auto operator()(weft::scope s) const {
     constexpr weft::window same{.left = K / 2, .right = K / 2};
     auto x = s.input<"x", float, Pos<N>, Embed<D>>();
-    return weft::nn::convolution<Pos<N>, Pos<N>, Tap<K>, Embed<D>, Value<D>, same>(s, x);
+    return weft::nn::convolution<Embed<D>, Value<D>, weft::nn::along<Pos<N>, K, same>>(s, x);
   }
 };
 

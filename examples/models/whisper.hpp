@@ -15,7 +15,6 @@ template <class Size>
 struct whisper {
   struct Mel : weft::axis<Size::mel> {};
   struct Frame : weft::axis<Size::frames> {};
-  struct Tap : weft::axis<3> {};
   struct Sound : weft::axis<Size::frames / 2> {};
   struct KeySound : weft::alias<Sound> {};
   struct Heard : weft::axis<weft::up_to<Size::frames / 2>> {};
@@ -55,8 +54,9 @@ struct whisper {
       auto e = s / "model" / "encoder";
       auto mel = s.input<"mel", float, Mel, Frame>();
       constexpr weft::window same{.left = 1, .right = 1}, half{.stride = 2, .left = 1, .right = 1};
-      auto y = gelu(nn::convolution<Frame, Frame, Tap, Mel, Embed, same>(e / "conv1", mel));
-      auto x = gelu(nn::convolution<Frame, Sound, Tap, Embed, Embed, half>(e / "conv2", y)) +
+      auto y = gelu(nn::convolution<Mel, Embed, nn::along<Frame, 3, same>>(e / "conv1", mel));
+      auto z = gelu(nn::convolution<Embed, Embed, nn::along<Frame, 3, half>>(e / "conv2", y));
+      auto x = weft::rename<nn::convolved<Frame, 3, half>, Sound>(z) +
                (e / "embed_positions").param<"weight", Sound, Embed>();
       for (int i = 0; i < Size::layers; ++i) {
         auto layer = e / "layers" / i, self = layer / "self_attn";

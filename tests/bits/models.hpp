@@ -123,7 +123,6 @@ struct indexed {
   struct Embed : axis<20> {};
   struct Cache : axis<up_to<64>> {};
   struct Half : axis<10> {};
-  struct Tap : axis<3> {};
   struct Both : axis<40> {};
   struct First : alias<Embed> {};
   struct Part : axis<5> {};
@@ -139,7 +138,7 @@ struct indexed {
                         rotate<Embed, Half, rotary_pairs::interleaved>(x, cos(angle), sin(angle));
     const auto both = concatenate<Both, shape<First, Embed>>(rename<Embed, First>(x), turned * x);
     const auto mixed =
-        convolution<Pos, Pos, Tap, Embed, Embed, window{.left = 1, .right = 1}>(s / "mixed", x);
+        convolution<Embed, Embed, nn::along<Pos, 3, window{.left = 1, .right = 1}>>(s / "mixed", x);
     const auto part = slice<Embed, Part, 3>(turned);
     const auto seen = rename<Hidden, Embed>(gru<Pos, Embed, Hidden>(s / "recurrent", x).all);
     const auto greatest = top_k<Embed, Most>(x);

@@ -1,4 +1,5 @@
-// Convolution against torch.nn.Conv1d, by tests/golden/convolution.py, and its gradients.
+// Convolution against torch.nn.Conv1d and Conv2d, by tests/golden/convolution.py, and its
+// gradients.
 #include "support/golden_file.hpp"
 #include "weft/weft.hpp"
 
@@ -14,41 +15,38 @@ using namespace weft;
 
 struct Batch : axis<2> {};
 struct Pos : axis<9> {};
-template <int N>
-struct Places : axis<N> {};  // the number of windows
-template <int N>
-struct Tap : axis<N> {};
+struct Row : axis<6> {};
+struct Column : axis<5> {};
 template <int N>
 struct In : axis<N> {};
 template <int N>
 struct Out : axis<N> {};
-struct Group : axis<3> {};
-struct Pair : axis<2> {};
-struct Channel : axis<5> {};
+template <int N, int Groups>
+using Grouped = nn::in_groups<In<N>, Groups>;
 
-template <class... Axes, class Y>
-constexpr auto results_of(scope s, shape<Axes...>, const Y& y) {
+template <class... Axes>
+constexpr auto results_of(scope s, const tensor<float, shape<Axes...>>& y) {
   const auto cotangent = s.input<"cotangent", float, Axes...>();
   return results(as<"loss">(sum<Axes...>(y * cotangent)), as<"y">(y));
 }
 
-template <class OutPos, class Taps, class In, class Out, window W = window{}, class... Groups>
+template <class From, class Out, std::size_t Taps, window W = window{}, bool Bias = true>
 struct conv1d {
   constexpr auto operator()(scope s) const {
-    const auto x = s.param<"x", Batch, Pos, Groups..., In>();
-    const auto y = nn::convolution<Pos, OutPos, Taps, In, Out, W, Groups...>(s, x);
-    return results_of(s, shape<Batch, OutPos, Groups..., Out>{}, y);
+    const auto x = s.param<"x", Batch, Pos, typename nn::detail::read_of<From>::channels>();
+    const auto y = nn::convolution<From, Out, nn::along<Pos, Taps, W>>(s, x, {.bias = Bias});
+    return results_of(s, y);
   }
 };
-
-// Depthwise convolution, as many groups as channels, written with windows and dot.
-struct depthwise {
+template <class From, class Out, std::size_t Down, window OfDown, std::size_t Across,
+          window OfAcross, bool Bias = true>
+struct conv2d {
   constexpr auto operator()(scope s) const {
-    const auto x = s.param<"x", Batch, Pos, Channel>();
-    const auto weight = s.param<"weight", Channel, Tap<3>>();
-    const auto bias = s.param<"bias", Channel>();
-    const auto seen = windows<Pos, Pos, Tap<3>, window{.left = 1, .right = 1}>(x);
-    return results_of(s, shape<Batch, Pos, Channel>{}, dot<Tap<3>>(seen, weight) + bias);
+    using Channels = typename nn::detail::read_of<From>::channels;
+    const auto x = s.param<"x", Batch, Channels, Row, Column>();
+    const auto y = nn::convolution<From, Out, nn::along<Row, Down, OfDown>,
+                                   nn::along<Column, Across, OfAcross>>(s, x, {.bias = Bias});
+    return results_of(s, y);
   }
 };
 
@@ -63,17 +61,19 @@ void check(const tensor_file& file, const std::string& prefix) {
 
 // A causal convolution with a residual, followed by a grouped one.
 struct Few : axis<up_to<6>> {};
-struct Halved : axis<up_to<3>> {};  // (6 + 1 - 3) / 2 + 1
 struct Embed : axis<4> {};
 struct layers {
   constexpr auto operator()(scope s) const {
-    const auto x = s.input<"x", float, Batch, Few, Group, Embed>() * s.param<"gain", Embed>();
+    constexpr window half{.stride = 2, .right = 1};
+    const auto x = s.input<"x", float, Batch, Few, Embed>() * s.param<"gain", Embed>();
     const auto same =
-        nn::convolution<Few, Few, Tap<3>, Embed, Embed, window{.left = 2}>(s / "same", x);
-    const auto y =
-        nn::convolution<Few, Halved, Tap<3>, Embed, Embed, window{.stride = 2, .right = 1}, Group>(
-            s / "grouped", x + same);
-    return as<"loss">(sum<Batch, Halved, Group, Embed>(y * y));
+        nn::convolution<Embed, Embed, nn::along<Few, 3, window{.left = 2}>>(s / "same", x);
+    const auto y = nn::convolution<nn::in_groups<Embed, 2>, Embed, nn::along<Few, 3, half>>(
+        s / "grouped", x + same);
+    const auto each =
+        nn::convolution<nn::in_groups<Embed, 4>, Embed, nn::along<Few, 2>>(s / "depthwise", same);
+    return as<"loss">(sum<Batch, nn::convolved<Few, 3, half>, Embed>(y * y) +
+                      sum<Batch, nn::convolved<Few, 2>, Embed>(each * each));
   }
 };
 
@@ -83,18 +83,33 @@ BOOST_AUTO_TEST_SUITE(convolution)
 
 BOOST_AUTO_TEST_CASE(convolutions_match_pytorch) {
   const tensor_file file(weft::testing::golden_file("convolution.safetensors"));
-  check<conv1d<Places<7>, Tap<3>, In<5>, Out<3>>>(file, "inside.");
-  check<conv1d<Pos, Tap<1>, In<3>, Out<4>>>(file, "one.");
-  check<conv1d<Pos, Tap<5>, In<6>, In<6>, window{.left = 2, .right = 2}>>(file, "same.");
-  check<conv1d<Places<4>, Tap<4>, In<5>, Out<4>, window{.stride = 2, .left = 1, .right = 1}>>(
-      file, "strided.");
-  check<conv1d<Pos, Tap<3>, In<5>, Out<3>, window{.dilation = 3, .left = 3, .right = 3}>>(
-      file, "dilated.");
-  check<conv1d<Places<1>, Tap<9>, In<1>, Out<3>>>(file, "whole.");
-  check<conv1d<Pos, Tap<3>, In<2>, Out<3>, window{.left = 1, .right = 1}, Group>>(file, "groups.");
-  check<conv1d<Places<3>, Tap<2>, In<3>, In<3>,
-               window{.stride = 3, .dilation = 4, .left = 2, .right = 2}, Pair>>(file, "sparse.");
-  check<depthwise>(file, "depthwise.");
+  constexpr window around{.left = 1, .right = 1};
+  check<conv1d<In<5>, Out<3>, 3>>(file, "inside.");
+  check<conv1d<In<3>, Out<4>, 1>>(file, "one.");
+  check<conv1d<In<6>, In<6>, 5, window{.left = 2, .right = 2}>>(file, "same.");
+  check<conv1d<In<5>, Out<4>, 4, window{.stride = 2, .left = 1, .right = 1}>>(file, "strided.");
+  check<conv1d<In<5>, Out<3>, 3, window{.dilation = 3, .left = 3, .right = 3}>>(file, "dilated.");
+  check<conv1d<In<1>, Out<3>, 9>>(file, "whole.");
+  check<conv1d<Grouped<6, 3>, Out<9>, 3, around>>(file, "groups.");
+  check<conv1d<Grouped<6, 2>, In<6>, 2, window{.stride = 3, .dilation = 4, .left = 2, .right = 2}>>(
+      file, "sparse.");
+  check<conv1d<Grouped<5, 5>, In<5>, 3, around, false>>(file, "depthwise.");
+  check<conv1d<Grouped<5, 5>, Out<10>, 4>>(file, "wider.");
+  check<
+      conv1d<In<5>, Out<3>, 5, window{.left = 2, .right = 2, .outside = padding_mode::reflected}>>(
+      file, "reflected.");
+  check<conv1d<In<5>, Out<3>, 3,
+               window{.stride = 2, .left = 3, .right = 3, .outside = padding_mode::replicated}>>(
+      file, "replicated.");
+}
+
+BOOST_AUTO_TEST_CASE(convolutions_over_two_axes_match_pytorch) {
+  const tensor_file file(weft::testing::golden_file("convolution.safetensors"));
+  check<conv2d<In<3>, Out<4>, 3, window{.stride = 2, .left = 1, .right = 1}, 2,
+               window{.dilation = 2}>>(file, "image.");
+  check<conv2d<In<3>, Out<4>, 1, window{}, 3,
+               window{.left = 1, .right = 1, .outside = padding_mode::reflected}>>(file, "across.");
+  check<conv2d<Grouped<4, 2>, In<4>, 3, window{}, 1, window{}, false>>(file, "down.");
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_convolutions_match_central_differences) {

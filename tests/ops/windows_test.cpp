@@ -25,7 +25,6 @@ struct Inside : weft::axis<weft::up_to<18>> {};   // 20 - 3 + 1
 struct Halved : weft::axis<weft::up_to<10>> {};   // (20 + 1 + 1 - 3) / 2 + 1
 struct Dilated : weft::axis<weft::up_to<17>> {};  // 20 + 1 - 2 * 2
 struct Apart : weft::axis<weft::up_to<5>> {};     // (20 - 2) / 4 + 1
-struct FixedOut : weft::axis<4> {};               // (9 + 3 - 6) / 2 + 1
 
 struct looks {
   constexpr auto operator()(weft::scope s) const {
@@ -50,37 +49,36 @@ struct looks {
 struct unpadded {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, Pos, In>();
-    return weft::nn::convolution<Pos, Inside, Three, In, Out>(s, x);
+    return weft::nn::convolution<In, Out, weft::nn::along<Pos, 3>>(s, x);
   }
 };
 static_assert(weft::testing::steps(weft::inference<unpadded>::make()) == 1);
 
 struct layers {
   constexpr auto operator()(weft::scope s) const {
-    using weft::nn::convolution;
+    using weft::nn::convolution, weft::nn::convolved, weft::nn::along, weft::window;
     auto x = s.param<"x", Batch, Pos, In>() * s.input<"scale", float, Pos>();
-    auto same = convolution<Pos, Pos, Three, In, Out, weft::window{.left = 2}>(s / "same", x);
+    constexpr window half{.stride = 2, .left = 1, .right = 1}, gaps{.stride = 4},
+        holes{.dilation = 2, .right = 1};
+    auto same = convolution<In, Out, along<Pos, 3, window{.left = 2}>>(s / "same", x);
     auto y = weft::tanh(same);
     struct Turned : weft::axis<4> {};
-    auto halved = convolution<Pos, Halved, Three, Out, Turned,
-                              weft::window{.stride = 2, .left = 1, .right = 1}>(s / "halved", y);
-    auto apart =
-        convolution<Pos, Apart, Two, In, Turned, weft::window{.stride = 4}>(s / "apart", x);
-    auto dilated =
-        convolution<Pos, Dilated, Three, In, Turned, weft::window{.dilation = 2, .right = 1}>(
-            s / "dilated", x);
+    auto halved = convolution<Out, Turned, along<Pos, 3, half>>(s / "halved", y);
+    auto apart = convolution<In, Turned, along<Pos, 2, gaps>>(s / "apart", x);
+    auto dilated = convolution<In, Turned, along<Pos, 3, holes>>(s / "dilated", x);
     auto total = [](auto v) { return weft::sum<Batch, Turned>(v * v); };
-    return as<"loss">(weft::sum<Halved>(total(halved)) + weft::sum<Apart>(total(apart)) +
-                      weft::sum<Dilated>(total(dilated)));
+    return as<"loss">(weft::sum<convolved<Pos, 3, half>>(total(halved)) +
+                      weft::sum<convolved<Pos, 2, gaps>>(total(apart)) +
+                      weft::sum<convolved<Pos, 3, holes>>(total(dilated)));
   }
 };
 
 struct fixed {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Fixed, In>();
-    auto y = weft::nn::convolution<Fixed, FixedOut, Six, In, Out,
-                                   weft::window{.stride = 2, .left = 0, .right = 3}>(s, x);
-    return as<"loss">(weft::sum<FixedOut, Out>(y * y));
+    constexpr weft::window six{.stride = 2, .left = 0, .right = 3};
+    auto y = weft::nn::convolution<In, Out, weft::nn::along<Fixed, 6, six>>(s, x);
+    return as<"loss">(weft::sum<weft::nn::convolved<Fixed, 6, six>, Out>(y * y));
   }
 };
 
@@ -89,8 +87,7 @@ struct fixed {
 BOOST_AUTO_TEST_SUITE(windows)
 
 BOOST_AUTO_TEST_CASE(windows_match_the_reference_at_every_length) {
-  for (const int pos : {0, 1, 2, 3, 4, 5, 6, 19, 20})
-    trial<weft::inference<looks>>(lengths<Pos>(pos));
+  for (const int pos : {1, 2, 3, 4, 5, 6, 19, 20}) trial<weft::inference<looks>>(lengths<Pos>(pos));
 }
 
 BOOST_AUTO_TEST_CASE(convolutions_without_padding_match_the_reference) {

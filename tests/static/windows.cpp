@@ -18,13 +18,16 @@ static_assert(
     is<decltype(weft::windows<Pos, KeyPos, Tap, window{.dilation = 2, .left = 2, .right = 2}>(x)),
        floats<Batch, KeyPos, Tap, Embed>>);
 
-template <class Pos, class To, class In, class Out, window W, class... Groups>
-using convolved = decltype(weft::nn::convolution<Pos, To, Tap, In, Out, W, Groups...>(
-    s, std::declval<floats<Batch, Pos, Groups..., In>>()));
-constexpr window same{.left = 1, .right = 1};
-static_assert(is<convolved<Pos, Inside, Embed, Out, window{}>, floats<Batch, Inside, Out>>);
-static_assert(is<convolved<Pos, Pos, Embed, Out, same>, floats<Batch, Pos, Out>>);
-static_assert(is<convolved<Pos, KeyPos, Embed, Embed, same>, floats<Batch, KeyPos, Embed>>);
-static_assert(is<convolved<Pos, Pos, HeadDim, Out, same, Heads>, floats<Batch, Pos, Heads, Out>>);
+constexpr window same{.left = 1, .right = 1}, half{.stride = 2, .left = 1, .right = 1};
+template <class Pos, class In, class Out, window W, class Channels = In>
+using convolved = decltype(weft::nn::convolution<In, Out, weft::nn::along<Pos, 3, W>>(
+    s, std::declval<floats<Batch, Pos, Channels>>()));
+using weft::nn::in_groups;
+static_assert(is<convolved<Pos, Embed, Out, same>, floats<Batch, Pos, Out>>);
+static_assert(is<convolved<Pos, Embed, Embed, same>, floats<Batch, Pos, Embed>>);
+static_assert(is<convolved<Pos, in_groups<Embed, 4>, Out, same, Embed>, floats<Batch, Pos, Out>>);
 static_assert(
-    is<convolved<Pos, Pos, HeadDim, HeadDim, same, Heads>, floats<Batch, Pos, Heads, HeadDim>>);
+    is<convolved<Pos, Embed, Out, half>, floats<Batch, weft::nn::convolved<Pos, 3, half>, Out>>);
+static_assert(weft::nn::convolved<Pos, 3, half>::extent == 256);
+static_assert(weft::nn::convolved<Pos, 3, half>::bounded);
+static_assert(is<weft::nn::convolved<Pos, 1>, Pos>);

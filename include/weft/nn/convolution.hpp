@@ -1,93 +1,169 @@
-// 1-D convolution.
+// Convolution.
 #pragma once
 
 #include <type_traits>
 
 #include "weft/graph/scope.hpp"
 #include "weft/nn/layer_rules.hpp"
+#include "weft/nn/linear.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/dot.hpp"
-#include "weft/ops/elementwise.hpp"
+#include "weft/ops/reduce.hpp"
 #include "weft/ops/view.hpp"
 #include "weft/ops/windows.hpp"
 
 namespace weft::nn {
 
+// The axis of the taps of a kernel along Pos, in the weight of nn::convolution.
+template <class Pos, std::size_t Taps>
+struct tap : axis<Taps> {};
+
 namespace detail {
 
-// The axis that In is contracted as: an alias where Out is the same axis.
+// The axis of the windows.
+template <class Pos, std::size_t Taps, window W>
+struct places {
+  static constexpr std::size_t extent =
+      W.stride == 0 ? 0 : weft::detail::window_count(Pos::extent, Taps, W);
+  static constexpr bool bounded = Pos::bounded;
+};
+
+}  // namespace detail
+
+// What a convolution over Pos makes of it: Pos itself where its length is kept, as with {.left = 1,
+// .right = 1} and three taps, or the causal {.left = 2}; else an axis of weft::windows's length. A
+// name of your own for it is an alias, by weft::rename.
+template <class Pos, std::size_t Taps, window W = window{}>
+using convolved =
+    std::conditional_t<W.stride == 1 && W.left + W.right + W.dilation == W.dilation * Taps, Pos,
+                       detail::places<Pos, Taps, W>>;
+
+// An axis that a convolution runs along, with so many taps. The geometry W has stride, dilation and
+// padding: zeros, or with W.outside what weft::padding_mode says.
+template <class Pos, std::size_t Taps, window W = window{}>
+struct along {};
+// The channels In in so many groups, each of which has weights of its own.
+template <class In, std::size_t Groups>
+struct in_groups {
+  using channels = In;                           // all of them
+  static constexpr std::size_t groups = Groups;  // that they are divided into
+};
+
+namespace detail {
+
+// The axis that In is contracted as, so that Out may be the same axis.
 template <class In>
 struct contracted : alias<In> {};
-template <class In, class Out>
-using contracted_axis = std::conditional_t<std::is_same_v<In, Out>, contracted<In>, In>;
+// How channels are read: all of them, or groups of them.
+template <class In>
+struct read_of : in_groups<In, 1> {};
+template <class In, std::size_t Groups>
+struct read_of<in_groups<In, Groups>> : in_groups<In, Groups> {};
+template <std::size_t Groups>
+struct group : axis<Groups> {};
+template <class Channels, std::size_t Groups>
+struct of_group : axis<Channels::extent / Groups> {};
 
-template <expression X, class Pos, class OutPos, class Tap, class In, class Out, window W,
-          class... Groups>
-constexpr rule rule_of_convolution() {
-  constexpr rule of_windows = weft::detail::rule_of_windows<X, Pos, OutPos, Tap, W>();
-  if constexpr (of_windows != rule::none) {
-    return of_windows;
-  } else if constexpr (!has_axis<In, shape_t<X>> || std::is_same_v<In, Pos> || !axis_like<Out> ||
-                       !(has_axis<Groups, without<shape_t<X>, shape<Pos>>> && ...)) {
+// The windows along each of the axes.
+template <expression X>
+constexpr X windows_over(const X& x) {
+  return x;
+}
+template <expression X, class Pos, std::size_t Taps, window W, class... Over>
+constexpr auto windows_over(const X& x, along<Pos, Taps, W>, Over... others) {
+  return windows_over(windows<Pos, convolved<Pos, Taps, W>, tap<Pos, Taps>, W>(x), others...);
+}
+
+template <class In, class Out, std::size_t Groups, expression X, class... Pos, std::size_t... Taps,
+          window... W>
+constexpr auto convolve(scope s, const X& x, bool has_bias, along<Pos, Taps, W>... axes) {
+  using All = contracted<In>;
+  using From = std::conditional_t<Groups == 1, All, of_group<All, Groups>>;
+  const auto init = init::fan_in_uniform<From, tap<Pos, Taps>...>();
+  const auto weight = s.param<"weight", Out, From, tap<Pos, Taps>...>(init);
+  const auto bias = [&] { return s.param<"bias", Out>(init); };
+  if constexpr (Groups == 1) {
+    const auto y = dot<tap<Pos, Taps>..., From>(windows_over(rename<In, From>(x), axes...), weight);
+    return has_bias ? y + bias() : y;
+  } else {
+    using To = of_group<Out, Groups>;
+    const auto grouped = split<Out, group<Groups>, To>(weight);
+    const auto seen = windows_over(split<In, group<Groups>, From>(x), axes...);
+    const auto y = [&] {
+      if constexpr (From::extent == 1)  // vectors along the groups
+        return sum<tap<Pos, Taps>..., From>(seen * grouped);
+      else
+        return dot<tap<Pos, Taps>..., From>(seen, grouped);
+    }();
+    const auto result = has_bias ? y + split<Out, group<Groups>, To>(bias()) : y;
+    return merge<Out, group<Groups>, To>(result);
+  }
+}
+
+template <expression X, class C, class Out>
+constexpr rule rule_of_convolution(...) {
+  return rule::list;
+}
+template <expression X, class C, class Out, class... Pos, std::size_t... Taps, window... W>
+constexpr rule rule_of_convolution(along<Pos, Taps, W>...) {
+  using In = typename C::channels;
+  if constexpr (sizeof...(Pos) == 0 || ((Taps == 0) || ...)) {
+    return rule::list;
+  } else if constexpr (!axis_like<Out> || !has_axis<In, without<shape_t<X>, shape<Pos...>>> ||
+                       !distinct<shape<Pos...>> || !(axis_like<Pos> && ...)) {
     return rule::missing;
+  } else if constexpr (C::groups == 0 || In::extent % C::groups + Out::extent % C::groups > 0) {
+    return rule::inner;
   } else {
     if (!weft::detail::floating<X>) return rule::elements;
-    if (!distinct<shape<Groups..., Out, contracted_axis<In, Out>, Tap>> ||
-        has_axis<In, shape<Groups...>> || has_axis<Out, without<shape_t<X>, shape<In>>> ||
-        std::is_same_v<Out, OutPos>)
-      return rule::twice;
-    return rule::none;
+    if (has_axis<Out, without<shape_t<X>, shape<In>>>) return rule::twice;
+    for (const rule r :
+         {weft::detail::rule_of_windows<X, Pos, convolved<Pos, Taps, W>, tap<Pos, Taps>, W>()...})
+      if (r != rule::none) return r;
+    if (((convolved<Pos, Taps, W>::extent == 0) || ...)) return rule::extent;
+    constexpr int rank = shape_t<X>::rank + int{sizeof...(Pos)} + (C::groups > 1);
+    return rank > max_rank ? rule::rank : rule::none;
   }
 }
 
 }  // namespace detail
 
-// torch.nn.Conv1d, a cross-correlation: y[o, out] = bias[out] + the sum over in and t of
-// weight[out, in, t] * x[stride * o + dilation * t - left, in], x being 0 outside of its range. x
-// is float [..., Pos, ..., In], the result float [..., OutPos, ..., Out]; OutPos may be Pos if the
-// length is kept, as with {.left = 1, .right = 1} and three taps, or the causal {.left = 2}, and
-// Out may be In. The length of OutPos is weft::windows'.
+// torch.nn.Conv1d and Conv2d, a cross-correlation, over as many axes as are named: y[o, out] =
+// bias[out] + the sum over in and t of weight[out, in, t] * x[stride * o + dilation * t - left,
+// in]. x is float [..., In, ..., Pos, ...] with its axes in any order. In the result each Pos is
+// convolved<Pos, Taps, W>, and Out is the last axis; Out may be In.
 //
-// With Groups, x [..., Pos, Groups..., In] becomes [..., OutPos, Groups..., Out], each group with
-// weights of its own. PyTorch's channels are Groups and In as one axis: split them before, and
-// merge Groups and Out afterwards. A depthwise convolution is dot<Tap>(windows<Pos, OutPos, Tap,
-// W>(x), weight [Channel, Tap]).
+//   nn::convolution<In, Out, nn::along<Row, 3, same>, nn::along<Column, 1>>(s / "conv", x)
+//   nn::convolution<nn::in_groups<In, 4>, Out, nn::along<Pos, 3>>(s / "conv", x, {.bias = false})
 //
-// Parameters: weight [Groups..., Out, In, Tap] and bias [Groups..., Out], laid out and initialized
-// as torch.nn.Conv1d's: uniform in ±1 / sqrt(In × Tap). Misuse does not compile: see the
-// WEFT_REJECT overloads.
-template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          class... Groups, expression X>
-requires(detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
-         rule::none) constexpr auto convolution(scope s, const X& x) {
-  using From = detail::contracted_axis<In, Out>;
-  const auto weight =
-      s.param<"weight", Groups..., Out, From, Tap>(init::fan_in_uniform<From, Tap>());
-  const auto bias = s.param<"bias", Groups..., Out>(init::fan_in_uniform<From, Tap>());
-  return dot<Tap, From>(windows<Pos, OutPos, Tap, W>(rename<In, From>(x)), weight) + bias;
+// With in_groups<In, G>, the channels In and Out are G groups, one after another, and a group of
+// Out reads that of In; Out takes the place of In. A depthwise convolution has G channels.
+//
+// Parameters, laid out and initialized as PyTorch's: weight [Out, In / G, tap<Pos, Taps>...], and
+// with options.bias, bias [Out]: uniform in ±1 / sqrt(In / G × taps). Misuse does not compile: see
+// the WEFT_REJECT overloads.
+template <class In, class Out, class... Over, expression X>
+requires(detail::rule_of_convolution<X, detail::read_of<In>, Out>(Over{}...) ==
+         rule::none) constexpr auto convolution(scope s, const X& x, linear_options options = {}) {
+  using C = detail::read_of<In>;
+  return detail::convolve<typename C::channels, Out, C::groups>(s, x, options.bias, Over{}...);
 }
 WEFT_REJECT_IF(
-    (class Pos, class OutPos, class Tap, class In, class Out, window W = window{}, class... Groups,
-     expression X,
-     class Extent = typename weft::detail::extent_of_windows<
-         detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>(), Pos, OutPos,
-         Tap, W>::type),
-    (detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>()),
-    convolution(scope, const X&),
-    (missing, "nn::convolution: Pos, In and Groups are axes of the operand, and Out is an axis"),
-    (not_an_axis, "nn::convolution: OutPos and Tap are axes"),
-    (taken, "nn::convolution: OutPos or Tap is named twice, or the operand has it already"),
-    (taps, "nn::convolution: the number of taps is known while compiling"),
+    (class In, class Out, class... Over, expression X),
+    (detail::rule_of_convolution<X, detail::read_of<In>, Out>(Over{}...)),
+    convolution(scope, const X&, linear_options = {}),
+    (list,
+     "nn::convolution: name channels and axes to run along with their taps, as in "
+     "convolution<In, Out, nn::along<Pos, 3>>(s, x)"),
+    (missing,
+     "nn::convolution: In and what it runs over are different axes of the operand, and Out is one"),
     (steps, "nn::convolution: stride and dilation are at least 1"),
-    (extent,
-     "nn::convolution: the extent of OutPos is not (extent + left + right - dilation * (taps - "
-     "1) - 1) / stride + 1; see windows_extent<has to be, is>"),
-    (bounded,
-     "nn::convolution: a length known at run time only gives such a length, of an axis that is "
-     "Pos or an alias of it only if there are as many outputs as elements"),
+    (extent, "nn::convolution: the taps reach further than the padded axis"),
+    (inner, "nn::convolution: the number of groups does not divide In and Out"),
+    (count, "nn::convolution: fewer elements are reflected than the axis has"),
     (rank, "nn::convolution: the windows have more than 8 axes"), WEFT_NOT_FLOAT("nn::convolution"),
     WEFT_AXIS_TWICE("nn::convolution"))
 
-WEFT_REJECT_OTHER_CALLS(convolution, "convolution<Pos, OutPos, Tap, In, Out>(s, x)")
+WEFT_REJECT_OTHER_CALLS(convolution, "convolution<In, Out, nn::along<Pos, 3>>(s, x)")
 
 }  // namespace weft::nn

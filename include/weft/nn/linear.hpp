@@ -8,7 +8,7 @@
 
 namespace weft::nn {
 
-// Options of nn::linear.
+// Options of nn::linear and nn::convolution.
 struct linear_options {
   bool bias = true;  // whether b is added
 };

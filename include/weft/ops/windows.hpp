@@ -13,8 +13,9 @@ namespace weft {
 struct window {
   std::size_t stride = 1;    // from the start of a window to the start of the next one
   std::size_t dilation = 1;  // from an element of a window to the next one
-  std::size_t left = 0;      // zeros of padding before the axis
+  std::size_t left = 0;      // elements of padding before the axis
   std::size_t right = 0;     // and after it
+  padding_mode outside = padding_mode::zeros;  // what these are
 };
 
 namespace detail {
@@ -61,6 +62,10 @@ constexpr rule rule_of_windows() {
     if (Out::bounded != Pos::bounded || (Out::bounded && same_length<Out, Pos> && !keeps))
       return rule::bounded;
     if (S::rank > max_rank) return rule::rank;
+    if constexpr (W.left + W.right > 0)
+      if (rule_of_pad<X, Pos, padded<Pos, W>, padding{W.left, W.right, W.outside}, zero>() !=
+          rule::none)
+        return rule::count;
     return rule::none;
   }
 }
@@ -68,8 +73,8 @@ constexpr rule rule_of_windows() {
 }  // namespace detail
 
 // The elements of each window: windows<Pos, Out, Tap, W>(x [..., Pos, ...]) is [..., Out, Tap, ...]
-// of x's dtype with element [o, t] = x[stride * o + dilation * t - left], 0 outside of x
-// (torch.nn.Unfold in one dimension; torch.Tensor.unfold without dilation and padding). Out's
+// of x's dtype with element [o, t] = x[stride * o + dilation * t - left], outside of x as W.outside
+// says (torch.nn.Unfold in one dimension; torch.Tensor.unfold without dilation and padding). Out's
 // length is the number of windows, (length + left + right - dilation (Tap - 1) - 1) / stride + 1,
 // rounded down, and 0 where that is negative; Out may be Pos, or an alias of it, where that is
 // Pos's length. Tap has a fixed extent. Padding copies the operand once; the windows themselves are
@@ -81,8 +86,8 @@ requires(detail::rule_of_windows<X, Pos, Out, Tap, W>() ==
          rule::none) constexpr auto windows(const X& x) {
   if constexpr (W.left + W.right > 0) {
     using Whole = detail::padded<Pos, W>;
-    const auto whole = pad<Pos, Whole, padding{W.left, W.right}>(x);
-    return windows<Whole, Out, Tap, window{W.stride, W.dilation, 0, 0}>(whole);
+    const auto whole = pad<Pos, Whole, padding{W.left, W.right, W.outside}>(x);
+    return windows<Whole, Out, Tap, window{W.stride, W.dilation}>(whole);
   } else {
     node n = make_node(op::unfold, axes_of(shape<Pos, Out, Tap>{}));
     window_stride(n) = static_cast<std::int64_t>(W.stride);
@@ -104,6 +109,7 @@ WEFT_REJECT_IF((class Pos, class Out, class Tap, window W = window{}, expression
                (bounded,
                 "windows: a length known at run time only gives such a length, of an axis that is "
                 "Pos or an alias of it only if there are as many windows as elements"),
-               (rank, "windows: the result has more than 8 axes"))
+               (rank, "windows: the result has more than 8 axes"),
+               (count, "windows: an axis reflects fewer elements than it has, 16777216 at most"))
 
 }  // namespace weft

@@ -63,6 +63,6 @@ void wrong(weft::scope s) {
   // error: nn::causal_attention: one struct names the axes, and {} stands for what is not there, as
   // in causal_attention<axes>(s, x, at, options, encoding)
   causal_attention<KeyPos, Embed, Heads, HeadDim>(s, x, at);
-  // error: nn::convolution: it is called as convolution<Pos, OutPos, Tap, In, Out>(s, x)
-  convolution<Pos, Embed, Vocab>(s, x);
+  // error: nn::convolution: it is called as convolution<In, Out, nn::along<Pos, 3>>(s, x)
+  convolution<Embed>(s, x);
 }
