@@ -16,6 +16,7 @@
 #include "weft/nn/encoder.hpp"
 #include "weft/nn/feed_forward.hpp"
 #include "weft/nn/linear.hpp"
+#include "weft/nn/loss.hpp"
 #include "weft/nn/mask.hpp"
 #include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"

@@ -32,7 +32,7 @@ def case(layer, given, inputs, compute):
         t.requires_grad_()
     results = compute(**given)
     first = next(iter(results.values()))
-    cotangent = normal(*first.shape)
+    cotangent = normal(tuple(first.shape))
     loss = (first * cotangent).sum()
     loss.backward()
     tensors = {"input.cotangent": f32(cotangent), "output.loss": f64(loss.item())}

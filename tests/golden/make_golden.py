@@ -15,9 +15,10 @@ used. Element types in the files: F32, I32, F64.
   textbook_multi_head.safetensors   its multi-head attention
   modern.safetensors                SwiGLU, tied embedding, grouped heads through a window, in plain PyTorch
   position.safetensors              encoder layers that know positions, in plain PyTorch
-  convolution.safetensors           torch.nn.Conv1d in its options
+  convolution.safetensors           torch.nn.Conv1d and Conv2d in their options
+  losses.safetensors                torch's losses, BatchNorm in evaluation, LayerNorm without bias
   char_lm.safetensors               ten training steps of examples/char_lm with two layers
-  rnn.safetensors                   torch.nn.RNN and GRU of two layers, the GRU's in both directions
+  rnn.safetensors                   torch.nn.RNN, GRU and LSTM of two layers, the last two in both directions
   optimizer.safetensors             torch.optim.SGD and AdamW, five steps on 37 numbers
 
 In a terminal: tests/golden/make_golden.py [the folder to write to]
@@ -32,6 +33,7 @@ from golden import save
 from layers import (
     decoder_blocks, encoder_blocks, encoder_layer, multi_head_attention, transformer,
 )
+from losses import losses
 from modern import modern
 from optimizers import optimizers
 from position import position
@@ -52,6 +54,7 @@ if __name__ == "__main__":
         "modern": modern(),
         "position": position(),
         "convolution": convolution(),
+        "losses": losses(),
         "char_lm": char_lm_file(),
         "rnn": recurrent(),
         "optimizer": optimizers(),

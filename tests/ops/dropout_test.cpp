@@ -66,6 +66,17 @@ static_assert(count(sampling<thrice>::make(), op::dropout) == 3);
 static_assert(count(inference<thrice>::after("simplify"), op::dropout) == 0);
 static_assert(inference<thrice>::after("simplify").count == 1);
 
+// A mask for each step of a scan, and the sum of what it keeps of its state.
+struct stepwise {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Pos, Few>() * s.param<"gain", Few>();
+    auto h = weft::scan<Pos>(weft::broadcast<Batch, Few>(weft::constant(1.0f)),
+                             std::tuple{x, weft::dropout_mask<Batch, Pos, Few>(x, 0.5)},
+                             [](auto h, auto x, auto mask) { return tanh(h * mask + x); });
+    return as<"loss">(weft::sum<Batch, Pos, Few>(h.all));
+  }
+};
+
 // The second dropout of `thrice`, in a model with other layers.
 struct amid_others {
   constexpr auto operator()(weft::scope s) const {
@@ -123,6 +134,17 @@ BOOST_AUTO_TEST_CASE(sampling_matches_the_reference_on_every_target_and_in_every
     trial<sampling<turned>>(lengths<Pos>(pos));
   }
   trial<sampling<ends>>();
+}
+
+BOOST_AUTO_TEST_CASE(a_scan_drops_others_at_each_step_by_a_mask) {
+  for (const int pos : {0, 1, 7}) {
+    settings s = lengths<Batch, Pos>(2, pos);
+    trial<inference<stepwise>>(s);
+    s.random = {0xfedcba9876543210, 0x123456789abc};
+    trial<sampling<stepwise>>(s);
+    s.tolerance = 1e-4;
+    trial<weft::training<stepwise, "loss">>(s);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(dropout_is_the_identity_in_inference) {

@@ -33,7 +33,8 @@ constexpr rule rule_of_dropout() {
 // any number of threads, SIMD target, memory layout and other length of an axis. The adjoint
 // generates the same bits again: no mask is stored. In the body of a scan every step drops the same
 // elements (Gal and Ghahramani 2016b, section 4); to drop others at each step, apply dropout to the
-// scanned operand. Dropout of attention weights is fused into the attention operation.
+// scanned operand, or multiply by a scanned dropout_mask. Dropout of attention weights is fused
+// into the attention operation.
 template <class S>
 constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
   if (!(rate >= 0 && rate <= 1)) {
@@ -49,5 +50,13 @@ constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
 WEFT_REJECT_IF((expression X), (detail::rule_of_dropout<X>()), dropout(const X&, double),
                WEFT_NOT_FLOAT("dropout"),
                (no_input, "dropout: the operand depends on no input and no parameter"))
+
+// What dropout multiplies with, float [Axes...], for the steps of a scan: scan<Pos>(h0,
+// std::tuple{x, dropout_mask<Batch, Pos, Hidden>(x, 0.1)}, body). x is any tensor of the model.
+template <class... Axes, class T, class S>
+constexpr auto dropout_mask(const tensor<T, S>& x, double rate) {
+  const auto ones = append<float, shape<Axes...>>(make_node(op::copy), constant(1.0f));
+  return dropout(tensor<float, shape<Axes...>>{x.g, attach(*x.g, ones)}, rate);
+}
 
 }  // namespace weft

@@ -182,20 +182,22 @@ WEFT_REJECT_IF((class From, class To, expression X, expression I),
                (indices, "segment_sum: the indices are not int32"),
                (surplus, "segment_sum: the indices have an axis that the operand lacks"))
 
+#define WEFT_CROSS_ENTROPY_RULES(name)                                             \
+  (missing, name ": the logits have no such axis of classes"),                     \
+      (logits, name ": the logits are not float; convert with weft::cast<float>"), \
+      (targets, name ": the targets are not int32"),                               \
+      (nested, name ": the targets have the axis of classes"), WEFT_TOO_MANY_AXES(name)
+
 // -log softmax<Classes>(logits) at the target, torch.nn.functional.cross_entropy with reduction
 // 'none': logits float [..., Classes] and targets int32 [...] without Classes to float with the
-// axes of the targets, then the others of the logits. For 'mean' take the mean over them. Targets
-// are checked as gather's indices are.
+// axes of the targets, then the others of the logits. For 'mean' see nn::cross_entropy. Targets are
+// checked as gather's indices are.
 template <class Classes, expression X, expression I>
 constexpr auto cross_entropy(const X& logits, const I& targets) {
   return -gather<Classes>(log_softmax<Classes>(logits), targets);
 }
 WEFT_REJECT_IF((class Classes, expression X, expression I),
                (detail::rule_of_cross_entropy<Classes, X, I>()), cross_entropy(const X&, const I&),
-               (missing, "cross_entropy: the logits have no such axis of classes"),
-               (logits, "cross_entropy: the logits are not float; convert with weft::cast<float>"),
-               (targets, "cross_entropy: the targets are not int32"),
-               (nested, "cross_entropy: the targets have the axis of classes"),
-               WEFT_TOO_MANY_AXES("cross_entropy"))
+               WEFT_CROSS_ENTROPY_RULES("cross_entropy"))
 
 }  // namespace weft

@@ -13,6 +13,7 @@ namespace weft {
 // Options of normalizations.
 struct norm_options {
   double epsilon = 1e-5;  // added to the variance, or to the mean square
+  bool bias = true;       // whether nn::layer_norm adds one
 };
 
 namespace detail {
