@@ -112,6 +112,27 @@ BOOST_AUTO_TEST_CASE(a_result_does_not_change_with_arguments_or_parameters) {
   BOOST_TEST(r.get<"p">()(0u) == 1);
 }
 
+BOOST_AUTO_TEST_CASE(an_element_is_at_an_index_along_each_axis_in_any_order) {
+  weft::array<float, Rows, Columns> x(2);
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i);
+  const std::size_t r = 1, c = 2;
+  BOOST_TEST(x(weft::at<Columns>(c), weft::at<Rows>(r)) == x(r, c));
+  x(weft::at<Rows>(0), weft::at<Columns>(2)) = 7;
+  const weft::view<const float, weft::shape<Rows, Columns>> strided(x.data(), {2, 2}, {1, 2});
+  BOOST_TEST(strided(weft::at<Columns>(1), weft::at<Rows>(0)) == 7);
+}
+
+BOOST_AUTO_TEST_CASE(an_array_of_fixed_axes_is_a_member_that_braces_initialize) {
+  struct pair {
+    weft::array<float, Columns> x;
+    int n = 3;
+  };
+  pair p{}, q{{}, 4};
+  p.x(1) = 2;
+  BOOST_TEST((p.x(1) == 2 && q.x(1) == 0 && q.n == 4));
+  static_assert(!std::is_convertible_v<int, weft::array<float, Rows>>);
+}
+
 BOOST_AUTO_TEST_CASE(an_array_keeps_a_result_beyond_the_next_run) {
   weft::module<echo> net;
   weft::array<float, Rows, Columns> x(2), other(3);

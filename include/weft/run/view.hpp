@@ -13,6 +13,18 @@
 
 namespace weft {
 
+// An index along the axis A.
+template <axis_like A>
+struct index_along {
+  std::size_t index;  // asserted to be below the axis's length where it is used
+};
+// The index i along A, for an element of a view or an array whatever the order of its axes is:
+// y(weft::at<Pos>(i), weft::at<Heads>(h)).
+template <axis_like A>
+constexpr index_along<A> at(std::size_t i) {
+  return {i};
+}
+
 namespace detail {
 
 template <class A, class... Axes>
@@ -47,6 +59,13 @@ template <class... Args>
 constexpr bool are_indices(std::size_t count) {
   return (std::convertible_to<Args, std::size_t> && ...) && sizeof...(Args) == count;
 }
+
+// Whether these are the indices of an element of a view over S: numbers, or one along each axis.
+template <class S, class... Args>
+inline constexpr bool are_indices_of = are_indices<Args...>(S::rank);
+template <class S, class... A>
+inline constexpr bool are_indices_of<S, index_along<A>...> =
+    sizeof...(A) == S::rank&& subset<S, shape<A...>>;
 
 // The rule that the arguments of an array's constructor break.
 template <class Array, class View, class... Args>
@@ -110,6 +129,13 @@ class view<T, shape<Axes...>> {
     return data_[offset];
   }
 
+  // The same, with the indices weft::at<A>(i) in any order.
+  template <class A, class... More>
+  requires(detail::are_indices_of<shape_type, index_along<A>, index_along<More>...>) constexpr T&
+  operator()(index_along<A> first, index_along<More>... more) const {
+    return at<A>(first.index)(more...);
+  }
+
   // The slice at index i of axis A, without that axis; i is asserted to be below its length.
   template <class A>
   requires has_axis<A, shape_type>
@@ -162,12 +188,14 @@ class view<T, shape<Axes...>> {
       (Args...), (class... Args), (!requires(const Args&... args) { from(args...); }),
       explicit constexpr view(const Args&...){})
   WEFT_REJECT_CALL(
-      "view: an element is x(i, j), with one index for each axis, in their order", (view),
-      (class... Args), (!detail::are_indices<Args...>(rank)),
+      "view: an element is x(i, j), with one index for each axis in their order, or "
+      "x(weft::at<A>(i), weft::at<B>(j)) for its axes in any order",
+      (view, Args...), (class... Args), (!detail::are_indices_of<shape_type, Args...>),
       constexpr T& operator()(const Args&...) const { return *data_; })
   WEFT_REJECT_CALL(
-      "view: an element is x(i, j), with one index for each axis, in their order", (view),
-      (class Index), (true), constexpr T& operator[](const Index&) const { return *data_; })
+      "view: an element is x(i, j), with one index for each axis in their order, or "
+      "x(weft::at<A>(i), weft::at<B>(j)) for its axes in any order",
+      (view), (class Index), (true), constexpr T& operator[](const Index&) const { return *data_; })
   WEFT_REJECT_CALL(
       "at: the view has no such axis", (view), (class A), (!has_axis<A, shape_type>),
       constexpr view at(std::size_t) const { return *this; })
@@ -185,7 +213,8 @@ class array {
   // Zeros. The arguments are the lengths of the axes with runtime lengths, in order.
   template <std::convertible_to<std::size_t>... Lengths>
   requires(sizeof...(Lengths) ==
-           (std::size_t{0} + ... + Axes::bounded)) explicit array(Lengths... lengths) {
+           (std::size_t{0} + ... + Axes::bounded)) explicit(sizeof...(Lengths) > 0)
+      array(Lengths... lengths) {
     const std::array<std::size_t, sizeof...(Lengths) + 1> given{
         static_cast<std::size_t>(lengths)...};
     lengths_ = detail::lengths_from(shape_type{}, given.data());
@@ -210,15 +239,15 @@ class array {
     return {storage(), lengths_, detail::dense_strides(lengths_)};
   }
 
-  // The element at these indices, one for each axis in order; each is asserted to be below its
-  // axis's length.
-  template <std::convertible_to<std::size_t>... Indices>
-  requires(sizeof...(Indices) == sizeof...(Axes)) T& operator()(Indices... indices) {
+  // The element at these indices, as those of a view.
+  template <class... Indices>
+  requires(detail::are_indices_of<shape_type, Indices...>) T& operator()(Indices... indices) {
     return view()(indices...);
   }
   // The same, read-only.
-  template <std::convertible_to<std::size_t>... Indices>
-  requires(sizeof...(Indices) == sizeof...(Axes)) const T& operator()(Indices... indices) const {
+  template <class... Indices>
+  requires(detail::are_indices_of<shape_type, Indices...>) const T& operator()(
+      Indices... indices) const {
     return view()(indices...);
   }
 
@@ -269,12 +298,14 @@ class array {
                     (other_axes,
                      "array: only a view of the same elements and axes is copied, as x.view()"))
   WEFT_REJECT_CALL(
-      "array: an element is x(i, j), with one index for each axis, in their order", (array),
-      (class... Args), (!detail::are_indices<Args...>(sizeof...(Axes))),
+      "array: an element is x(i, j), with one index for each axis in their order, or "
+      "x(weft::at<A>(i), weft::at<B>(j)) for its axes in any order",
+      (array, Args...), (class... Args), (!detail::are_indices_of<shape_type, Args...>),
       T& operator()(const Args&...) const { return *const_cast<T*>(storage()); })
   WEFT_REJECT_CALL(
-      "array: an element is x(i, j), with one index for each axis, in their order", (array),
-      (class Index), (true),
+      "array: an element is x(i, j), with one index for each axis in their order, or "
+      "x(weft::at<A>(i), weft::at<B>(j)) for its axes in any order",
+      (array), (class Index), (true),
       T& operator[](const Index&) const { return *const_cast<T*>(storage()); })
 };
 

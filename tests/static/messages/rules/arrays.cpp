@@ -33,20 +33,28 @@ void wrong(std::vector<float>& floats, const std::vector<double>& doubles, array
   array f;
   array g(3, 384);
   array h(floats, 3);
-  // errors: array: an element is x(i, j), with one index for each axis, in their order
+  // errors: array: an element is x(i, j), with one index for each axis in their order, or
+  // x(weft::at<A>(i), weft::at<B>(j)) for its axes in any order
   a(1) = 2;
   a(1, 2, 3);
   a[1] = 2;
   a(1, "Embed");
+  a(weft::at<Pos>(1), weft::at<Heads>(2)) = 1;
+  a(weft::at<Pos>(1)) = 1;
+  a(weft::at<Pos>(1), weft::at<Pos>(2)) = 1;
   // errors: view: it is made of a pointer to the elements, such as x.data(), then one length for
   // each axis whose length is known at run time only, in their order
   view i(floats, 1);
   view j(floats.data());
   view k(pointer, 1);
   read_only l(doubles.data(), 1);
-  // errors: view: an element is x(i, j), with one index for each axis, in their order
+  // errors: view: an element is x(i, j), with one index for each axis in their order, or
+  // x(weft::at<A>(i), weft::at<B>(j)) for its axes in any order
   v(1) = 2;
   v[0];
+  v(weft::at<Pos>(1), 2);
+  v(weft::at<Heads>(1), weft::at<Pos>(1), weft::at<Embed>(2));
+  v(weft::at<Embed>(1)) = 1;
   // error: at: the view has no such axis
   v.at<Heads>(0);
   // error: length: the view has no such axis
@@ -104,6 +112,7 @@ void right(weft::module<model>& net, weft::trainer<model>& trainer, std::vector<
   array x(v), y = x, z(2);
   const weft::view<const float, weft::shape<Pos, Embed>> r(v), s = z.view();
   auto moved = std::move(net);
+  z(weft::at<Embed>(3), weft::at<Pos>(1)) = v(weft::at<Embed>(3), weft::at<Pos>(1));
   net = std::move(moved);
   weft::module<model> second(weft::sharing(net)), third(trainer.parameters()), fourth({.seed = 7});
   weft::trainer<model> t(weft::adamw{}, {.clip_norm = 1, .seed = 2}), u(net.parameters());
