@@ -141,6 +141,20 @@ struct attending {
   }
 };
 
+// A learned bias for each distance of two positions along A and B.
+template <class A, class B>
+struct bias_of_distance {
+  constexpr auto operator()(weft::scope s) const {
+    const auto table = s.param<"table", Nine, Heads>();
+    const auto distance = weft::positions<A>() - weft::positions<B>();
+    const auto at = weft::minimum(weft::maximum(distance, -4), 4) + 4;
+    return weft::gather<Nine>(table, at) * s.input<"x", float, A, B>();
+  }
+};
+using window = bias_of_distance<Window, HeadDim>;
+using along_a_window = bias_of_distance<Pos, Window>;
+using along_two = bias_of_distance<Pos, KeyPos>;
+
 // ---- what is not hoisted
 
 // Recomputing masks and simple formulas is as cheap as loading them.
@@ -299,6 +313,9 @@ BOOST_AUTO_TEST_CASE(expensive_run_invariant_values_are_computed_once) {
   BOOST_TEST(once(graph_of<inference<slopes_by_distance>>(), op::multiply) == 0);
   executes(graph_of<inference<scanned>>(), op::sin, 1, 0);
   executes(graph_of<inference<scanned>>(), op::cos, 1, 0);
+  executes(graph_of<inference<window>>(), op::maximum, 1, 0);
+  executes(graph_of<inference<along_a_window>>(), op::maximum, 1, 0);
+  executes(graph_of<inference<along_two>>(), op::maximum, 0, 1);
 }
 
 BOOST_AUTO_TEST_CASE(values_that_a_run_can_change_are_computed_in_every_run) {
@@ -326,9 +343,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(operations_along_a_run_time_length_are_not_hoisted
   for (const std::size_t n : {2u, 3u, 17u}) trial<weft::inference<along<kind>>>(lengths<Pos>(n));
 }
 
-using models =
-    boost::mpl::list<sinusoids, put_together, rotated, attending, both_need_distances, cheap,
-                     slopes_by_distance, spread, of_leaf<op::length>, scanned, of_known_extents>;
+using models = boost::mpl::list<sinusoids, put_together, rotated, attending, both_need_distances,
+                                cheap, slopes_by_distance, window, along_a_window, along_two,
+                                spread, of_leaf<op::length>, scanned, of_known_extents>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(results_match_the_reference_at_every_length, Model, models) {
   for (const std::size_t n : {0u, 1u, 3u, 17u}) {
     auto s = lengths<Pos>(n);

@@ -16,6 +16,7 @@ class hoister {
  public:
   explicit constexpr hoister(const graph& g) : g_(g) {
     for (int i = 0; i < g.count; ++i) estimate(i);
+    for (int i = 0; i < g.count; ++i) want_indices(g.nodes[i]);
     for (int i = g.count - 1; i >= 0; --i) choose(i);
   }
 
@@ -75,6 +76,17 @@ class hoister {
       size_[i] = n.axes.extent();
   }
 
+  // No indexed operation fuses with the arithmetic of its indices, so that cheap ones are worth it.
+  constexpr void want_indices(const node& n) {
+    if (n.named.count == 0 || !has(n, role::indices)) return;
+    int at = find_operand(n, role::indices);
+    while (is_view(g_.nodes[at].kind)) at = g_.nodes[at].operand[0];
+    const axis_list& axes = g_.nodes[at].axes;
+    int bounded = 0;
+    for (int a = 0; a < axes.count; ++a) bounded += axes.at[a]->bounded;
+    if (known_[at] && bounded < 2) size_[at] = axes.extent();
+  }
+
   // Called for users before their operands.
   constexpr void choose(int i) {
     const node& n = g_.nodes[i];
@@ -101,6 +113,8 @@ class hoister {
 // function, a reduction, a contraction or a gather: the table of sinusoidal positions, the cosines
 // and sines of rotary ones. These nodes come first. An engine computes them when it gets its
 // memory, every length at its bound; a run reads them up to its own lengths.
+// So are indices that cheap arithmetic makes of positions, unless two of their axes have run-time
+// lengths, and they would take much more memory at the bounds than in most runs.
 //
 // Nodes that mix elements along an axis of run-time length depend on that length and stay in the
 // run, as do those of a scan's body. So does what only broadcasts a smaller table by cheap
