@@ -83,10 +83,7 @@ inline weft::adamw optimizer(double learning_rate) {
 inline weft::training_options training(long steps, std::uint64_t seed) {
   return {.clip_norm = 1,
           .schedule = weft::warmup_cosine{.warmup = 50, .total = steps, .floor = 0.05},
-          .decays =
-              [](std::string_view name) {
-                return !name.ends_with("bias") && name.find("norm") == name.npos;
-              },
+          .groups = {{.pattern = "*bias", .decay = 0}, {.pattern = "*norm*", .decay = 0}},
           .seed = seed};
 }
 

@@ -7,6 +7,7 @@
 #include "weft/kernels/elementary.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/schedule.hpp"
+#include "weft/run/training.hpp"
 
 namespace weft {
 
@@ -18,7 +19,7 @@ void sgd::operator()(const update& u) const noexcept {
                          .gradient_scale = static_cast<float>(u.gradient_scale),
                          .learning_rate = static_cast<float>(learning_rate * u.learning_rate_scale),
                          .momentum = static_cast<float>(momentum),
-                         .weight_decay = u.decays ? static_cast<float>(weight_decay) : 0.0f,
+                         .weight_decay = static_cast<float>(weight_decay * u.weight_decay_scale),
                          .nesterov = nesterov,
                          .first = u.step == 1});
 }
@@ -34,7 +35,7 @@ void adamw::operator()(const update& u) const noexcept {
        .gradient_scale = static_cast<float>(u.gradient_scale),
        .beta1 = beta1,
        .beta2 = beta2,
-       .decay = u.decays ? static_cast<float>(1 - rate * weight_decay) : 1.0f,
+       .decay = static_cast<float>(1 - rate * (weight_decay * u.weight_decay_scale)),
        .step_size = static_cast<float>(rate / (1 - kernels::power(beta1, u.step))),
        .sqrt_correction2 = static_cast<float>(std::sqrt(1 - kernels::power(beta2, u.step))),
        .epsilon = static_cast<float>(epsilon)});
@@ -55,9 +56,34 @@ double sum_of(std::span<const double> numbers) noexcept {
   return sum;
 }
 
+void mean_of_batches(std::span<float> gradients, float* sums, int batches) noexcept {
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    sums[i] = batches == 1 ? gradients[i] : sums[i] + gradients[i];
+    gradients[i] = sums[i] / static_cast<float>(batches);
+  }
+}
+
 clipping clip(std::span<const double> squares, std::optional<double> clip_norm) noexcept {
   const double norm = std::sqrt(sum_of(squares));
   return {norm, clip_norm ? std::min(1.0, *clip_norm / (norm + 1e-6)) : 1, std::isfinite(norm)};
+}
+
+std::vector<double> factors_of(const program& tables, const training_options& options) {
+  std::vector<double> factors(2 * tables.parameters.size(), 1);
+  for (std::size_t g = std::size(options.groups); g-- > 0;) {  // the first one stays
+    const parameter_group& group = options.groups[g];
+    bool used = group.pattern.empty();
+    for (std::size_t i = 0; i < tables.parameters.size(); ++i) {
+      if (!matches(group.pattern, tables.name(tables.parameters[i].name))) continue;
+      used = true;
+      factors[2 * i] = group.rate;
+      factors[2 * i + 1] = group.decay;
+    }
+    if (!used)
+      throw error("training_options: the pattern '" + group.pattern +
+                  "' of a group stands for no parameter of the model");
+  }
+  return factors;
 }
 
 void refuse_norm(double norm) {

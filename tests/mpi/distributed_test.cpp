@@ -27,7 +27,7 @@ weft::training_options options(std::uint64_t seed = 11) {
   return {.clip_norm = 0.5,
           .schedule = weft::warmup_cosine{.warmup = 2, .total = 10},
           .dropout_seed = 5,
-          .decays = [](std::string_view name) { return !name.ends_with("bias"); },
+          .groups = {{.pattern = "*bias", .decay = 0}},
           .seed = seed};
 }
 
@@ -407,8 +407,8 @@ BOOST_AUTO_TEST_CASE(ranks_with_another_configuration_are_named) {
   o.schedule = weft::warmup_cosine{.warmup = 2, .total = changed(10, 11)};
   check("another schedule in its training_options", optimizer, o, {});
   o = options();
-  if (other) o.decays = {};
-  check("other parameters that decay in its training_options", optimizer, o, {});
+  if (other) o.groups[0] = {};
+  check("other groups of parameters in its training_options", optimizer, o, {});
   const auto model = rank_error_of([&] {
     if (other)
       weft::distributed<short_next_token<true>, Batch> t(ranks, optimizer, options());

@@ -275,20 +275,47 @@ BOOST_AUTO_TEST_CASE(the_schedule_multiplies_the_learning_rate) {
   BOOST_TEST((asked == std::vector<std::int64_t>{0, 1}));
 }
 
-BOOST_AUTO_TEST_CASE(weight_decay_applies_only_to_the_selected_parameters) {
-  const weft::adamw strong{.learning_rate = 0.01, .weight_decay = 10};
-  const auto weights = [](std::string_view name) { return name == "head.weight"; };
-  weft::trainer<classifier> t(strong, {.decays = weights, .seed = 7}), all(strong, {.seed = 7}),
-      none({.learning_rate = 0.01, .weight_decay = 0}, {.seed = 7});
+BOOST_AUTO_TEST_CASE(the_first_group_that_has_a_parameter_gives_its_rate_and_decay) {
+  const weft::adamw by{.learning_rate = 0.01, .weight_decay = 10};
+  weft::trainer<classifier> t(by, {.groups = {{.pattern = "head.b*", .rate = 0},
+                                              {.pattern = "head.*", .rate = 0.5},
+                                              {.pattern = "*places", .decay = 0},
+                                              {.pattern = "t?b*e", .decay = 0.5}},
+                                   .seed = 7});
+  const auto trained = [&](weft::adamw other, const char* name) {
+    weft::trainer<classifier> alone(other, {.seed = 7});
+    step(alone);
+    return values(alone.parameters(), name);
+  };
   step(t);
+  const auto now = [&](const char* name) { return values(t.parameters(), name); };
+  const weft::parameters<classifier> before({.seed = 7});
+  BOOST_TEST((now("head.bias") == values(before, "head.bias")));
+  BOOST_TEST(
+      (now("head.weight") == trained({.learning_rate = 0.005, .weight_decay = 10}, "head.weight")));
+  BOOST_TEST((now("places") == trained({.learning_rate = 0.01, .weight_decay = 0}, "places")));
+  BOOST_TEST((now("table") == trained({.learning_rate = 0.01, .weight_decay = 5}, "table")));
+  // Coupled decay, too.
+  const weft::sgd strong{.learning_rate = 0.01, .weight_decay = 10};
+  weft::trainer<classifier, weft::sgd> s(strong,
+                                         {.groups = {{"head.weight"}, {"*", 1, 0}}, .seed = 7}),
+      all(strong, {.seed = 7}), none({.learning_rate = 0.01}, {.seed = 7});
+  step(s);
   step(all);
   step(none);
-  for (const auto* name : {"table", "places", "head.bias"}) {
-    BOOST_TEST((values(t.parameters(), name) == values(none.parameters(), name)), name);
-    BOOST_TEST((values(t.parameters(), name) != values(all.parameters(), name)), name);
-  }
-  BOOST_TEST((values(t.parameters(), "head.weight") == values(all.parameters(), "head.weight")));
-  BOOST_TEST((values(t.parameters(), "head.weight") != values(none.parameters(), "head.weight")));
+  for (const auto* name : {"head.weight", "table"})
+    BOOST_TEST(
+        (values(s.parameters(), name) == values((name[0] == 'h' ? all : none).parameters(), name)));
+}
+
+BOOST_AUTO_TEST_CASE(a_group_that_has_no_parameter_is_named) {
+  BOOST_CHECK_EXCEPTION(
+      (weft::trainer<classifier>({}, {.groups = {{.pattern = "*"}, {.pattern = "head_*"}}})),
+      weft::error, [](const weft::error& e) {
+        return std::string(e.what()) ==
+               "training_options: the pattern 'head_*' of a group stands for no parameter of the "
+               "model";
+      });
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_argument_changes_nothing) {

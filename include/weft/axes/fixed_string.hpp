@@ -1,4 +1,5 @@
-// A string as a template argument: names of inputs and parameters, texts of diagnostics.
+// A string as a template argument: names of inputs and parameters, texts of diagnostics. Patterns
+// of names.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +35,27 @@ constexpr fixed_string<N + M - 1> operator+(const fixed_string<N>& a, const fixe
 template <std::size_t N, std::size_t M>
 constexpr fixed_string<N + M - 1> operator+(const char (&a)[N], const fixed_string<M>& b) {
   return fixed_string<N>(a) + b;
+}
+
+// Whether a pattern stands for the whole of a name: * is any characters, dots included, ? is one,
+// as for Python's fnmatch, but for its brackets. "layers.*.q_proj.weight" is one for all layers.
+constexpr bool matches(std::string_view pattern, std::string_view name) {
+  constexpr std::size_t none = std::string_view::npos;
+  std::size_t p = 0, after_star = none, begin = 0;  // the last * has what lies before `begin`
+  for (std::size_t n = 0; n < name.size();) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      after_star = ++p;
+      begin = n;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p;
+      ++n;
+    } else {
+      if (after_star == none) return false;
+      p = after_star;
+      n = ++begin;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == none;
 }
 
 }  // namespace weft

@@ -51,6 +51,7 @@ struct leaf {
   // the leaves with lesser hashes, and of the others; 0: none.
   std::uint32_t hash;
   int after[2];
+  bool held;  // a parameter that training leaves as it is
 };
 
 enum class output_kind : std::uint8_t { result, gradient, update };

@@ -46,6 +46,7 @@ namespace weft {
              "a number: it does not fit into int32, the elements that it is combined with")        \
   WEFT_FAULT(infinite, "a number: it is infinite as float; write a smaller one, or infinity")      \
   WEFT_FAULT(zero, "a number: it is zero as float; write a larger one, or 0")                      \
+  WEFT_FAULT(pattern, "trainer: a pattern stands for no parameter of the model")                   \
   WEFT_FAULT(frequencies, "frequencies: a base, a factor or a length is not positive")             \
   /* More than a limit of graph/graph.hpp or lower/program.hpp: see examples/LIMITS.md. */         \
   WEFT_FAULT(operations, "model: more than 40960 operations, those of gradients included")         \

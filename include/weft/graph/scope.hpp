@@ -190,7 +190,7 @@ class scope {
     if (g_->rejected) return g_->emit(n);
     n.leaf = count;
     const int id = g_->emit(n);
-    leaves[count++] = {g_->intern(path()), id, init, hash_, {}};
+    leaves[count++] = {g_->intern(path()), id, init, hash_, {}, false};
     return id;
   }
 

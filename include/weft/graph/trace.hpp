@@ -209,6 +209,7 @@ constexpr graph trace_unchecked() {
     const auto r = Model{}(scope(g));
     const int updates = g.output_count;
     hana::for_each(to_results(r).items, [&](const auto& item) { add_result(g, item, updates); });
+    if constexpr (requires { Model::hold(g); }) Model::hold(g);
     if (!g.rejected) derive_lengths(g);
     if (g.rejected) return rejected_graph(g);
     std::rotate(g.outputs, g.outputs + updates, g.outputs + g.output_count);
@@ -260,5 +261,45 @@ constexpr graph trace() {
 #undef WEFT_FAULT
   return g;
 }
+
+namespace detail {
+
+// A model of which the parameters are held as they are whose names a pattern stands for, if Those,
+// or the others. One that the model holds stays so.
+template <class Model, bool Those, fixed_string... Patterns>
+struct holding : Model {
+  static constexpr void hold(graph& g) {
+    if constexpr (requires { Model::hold(g); }) Model::hold(g);
+    bool selected[max_parameters]{};
+    for (const std::string_view pattern : {Patterns.view()...}) {
+      bool found = false;
+      for (int i = 0; i < g.parameter_count; ++i)
+        if (matches(pattern, g.name(g.parameters[i].name))) selected[i] = found = true;
+      if (!found) g.refuse(model_fault::pattern, pattern);
+    }
+    for (int i = 0; i < g.parameter_count; ++i) g.parameters[i].held |= selected[i] == Those;
+  }
+};
+
+}  // namespace detail
+
+// The model, of which only the parameters train whose names a pattern stands for (weft::matches);
+// the others are held as they are, as with requires_grad = False. It is given wherever a model that
+// trains is, and shares its parameters with the model itself:
+//
+//   using tuned = weft::train_only<encoder, "*.bias", "head.*">;
+//   weft::trainer<tuned> trainer(net.parameters());
+//
+// The gradients of held parameters are not computed, nor is what only these need; those of others
+// have the same bits, but for a norm of which only the gain or only the bias trains.
+// trainer::gradients() and the optimizer's state are zeros for held ones, whose pages take no
+// memory. A pattern that stands for no parameter is an error where the trainer is made.
+template <model_like Model, fixed_string... Patterns>
+requires(sizeof...(Patterns) > 0) struct train_only : detail::holding<Model, false, Patterns...> {
+};
+// The model, of which the parameters whose names a pattern stands for are held, and others train.
+template <model_like Model, fixed_string... Patterns>
+requires(sizeof...(Patterns) > 0) struct train_except : detail::holding<Model, true, Patterns...> {
+};
 
 }  // namespace weft

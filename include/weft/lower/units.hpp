@@ -81,7 +81,7 @@ struct sampling {
   static constexpr auto g = compact<sampling>();
 };
 
-// A scalar result with dropout, and its gradients with respect to all parameters.
+// A scalar result with dropout, and its gradients with respect to all parameters that train.
 template <model_like Model, fixed_string Loss>
 struct training {
   static constexpr const auto& pipeline = training_passes;

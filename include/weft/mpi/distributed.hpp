@@ -215,9 +215,9 @@ class distributed {
     const std::array seed{o.dropout_seed};
     same.add("another dropout_seed in its training_options",
              detail::hash_of(std::as_bytes(std::span(seed))));
-    std::string decays;
-    for (const auto& b : parts_.blocks) decays += b.decays ? 'd' : '-';
-    same.add("other parameters that decay in its training_options", detail::hash_of(decays));
+    std::vector<double> groups;
+    for (const auto& b : parts_.blocks) groups.insert(groups.end(), {b.rate, b.decay});
+    same.add("other groups of parameters in its training_options", detail::hash_of(groups));
     const std::array division{sharding_.shards, static_cast<int>(sharding_.divides_state)};
     same.add("other sharding_options", detail::hash_of(std::as_bytes(std::span(division))));
     same.check(ranks_);

@@ -34,7 +34,7 @@ class differentiator : public gradient_graph {
   using gradient_graph::gradient_graph;
 
   // Appends the nodes that compute the gradient of the scalar `loss` with respect to every node
-  // that depends on a parameter.
+  // that depends on a parameter that is not held.
   constexpr void run(int loss) {
     accumulate(loss, constant(1));
     for (int i = loss; i >= 0 && !g_.rejected; --i) {
@@ -112,7 +112,8 @@ class differentiator : public gradient_graph {
 }  // namespace detail
 
 // Reverse mode: g with further outputs, the gradient of its output number `loss`, which must have
-// no axes, for every parameter, in the parameters' order and each of its parameter's shape.
+// no axes, for every parameter that is not held, in the parameters' order and each of its
+// parameter's shape.
 constexpr graph differentiate(graph g, int loss) {
   if (g.nodes[g.outputs[loss].node].axes.count != 0)
     only_a_result_without_axes_can_be_differentiated();
@@ -120,6 +121,7 @@ constexpr graph differentiate(graph g, int loss) {
   reverse.run(g.outputs[loss].node);
   if (g.rejected) return rejected_graph(g);
   for (int i = 0; i < g.parameter_count; ++i) {
+    if (g.parameters[i].held) continue;
     output o{};
     o.kind = output_kind::gradient;
     o.name = g.parameters[i].name;

@@ -15,7 +15,7 @@ class gradient_graph {
       again = false;
       for (int i = 0; i < g.count; ++i) {
         const node& n = g_.nodes[i];
-        depends_[i] = depends_[i] || n.kind == op::parameter;
+        depends_[i] = depends_[i] || (n.kind == op::parameter && !g_.parameters[n.leaf].held);
         for (int j = 0; j < n.operands; ++j) depends_[i] = depends_[i] || depends_[n.operand[j]];
         depends_[i] = depends_[i] && n.type == dtype::float32;
         if (n.kind != op::yield || !depends_[i] || depends_[n.operand[0]]) continue;

@@ -20,15 +20,15 @@ struct update {
   std::span<const float> gradients;  // before they are scaled
   std::span<float* const> state;     // to be changed
   double gradient_scale = 1;         // multiplies every gradient: below 1 where the norm is clipped
-  double learning_rate_scale = 1;    // factor from the schedule
-  bool decays = true;                // whether weight decay applies to these parameters
+  double learning_rate_scale = 1;    // factor from the schedule and the group of parameters
+  double weight_decay_scale = 1;     // factor from the group
   std::int64_t step = 1;             // 1 in the first step
 };
 
 // Stochastic gradient descent with momentum, as torch.optim.SGD with dampening 0. With gradient g,
 // parameter p, rate r = learning_rate * learning_rate_scale and velocity v: d = gradient_scale g +
-// weight_decay p; v = momentum v + d; then p -= r v or, with nesterov, p -= r (d + momentum v).
-// With momentum 0, p -= r d, and v is not used.
+// weight_decay weight_decay_scale p; v = momentum v + d; then p -= r v or, with nesterov, p -= r (d
+// + momentum v). With momentum 0, p -= r d, and v is not used.
 struct sgd {
   double learning_rate = 1e-3;  // before the factor of the schedule
   double momentum = 0;          // the factor of the velocity in each step
@@ -42,8 +42,8 @@ struct sgd {
 
 // Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2) and bias correction,
 // as torch.optim.AdamW. At step t, with g = gradient_scale * gradient and rate r = learning_rate *
-// learning_rate_scale: p *= 1 - r weight_decay; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 -
-// beta2) g^2; p -= r m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon).
+// learning_rate_scale: p *= 1 - r weight_decay weight_decay_scale; m = beta1 m + (1 - beta1) g; v =
+// beta2 v + (1 - beta2) g^2; p -= r m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon).
 struct adamw {
   double learning_rate = 1e-3;  // before the factor of the schedule
   double beta1 = 0.9;           // the factor of the first moment in each step
@@ -62,6 +62,10 @@ namespace detail {
 
 // The sum in this order.
 double sum_of(std::span<const double> numbers) noexcept;
+
+// Adds the gradients of the last of several batches to the sums, which the first sets, and then
+// sets them to the mean.
+void mean_of_batches(std::span<float> gradients, float* sums, int batches) noexcept;
 
 struct clipping {
   double norm;   // the L2 norm of all gradients

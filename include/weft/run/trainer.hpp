@@ -66,7 +66,7 @@ class trainer {
   requires(detail::rule_of_arguments<source, Args...>() ==
            rule::none) float step(const Args&... args) {
     const engine::use one(*parts_.engine);
-    const float loss = compute(args...);
+    const float loss = compute(0, args...);
     update();
     return loss;
   }
@@ -77,7 +77,22 @@ class trainer {
   requires(detail::rule_of_arguments<source, Args...>() ==
            rule::none) float compute_gradients(const Args&... args) {
     const engine::use one(*parts_.engine);
-    return compute(args...);
+    return compute(0, args...);
+  }
+
+  // The same for one of several batches before apply(), which uses the mean of their gradients, as
+  // gradients() has it; torch's backward() has the sum. With a loss that is a mean, n batches of
+  // one size are one of n times as many examples. Each has dropout masks of its own. The first call
+  // allocates memory; where a run throws, the sum begins anew.
+  template <class... Args>
+  requires(detail::rule_of_arguments<source, Args...>() ==
+           rule::none) float accumulate(const Args&... args) {
+    const engine::use one(*parts_.engine);
+    const int batch = parts_.batches;
+    const float loss = compute(batch, args...);
+    parts_.batches = batch + 1;
+    parts_.add_batch();
+    return loss;
   }
 
   // Updates the parameters with the latest gradients, and counts a step. Throws weft::error where
@@ -98,8 +113,8 @@ class trainer {
 
   // The parameters; the copy shares their memory.
   weft::parameters<Model> parameters() const { return parts_.parameters; }
-  // The gradients of the last compute_gradients() or step(), in the layout of the parameters; they
-  // refer to the trainer's memory.
+  // The gradients of the last compute_gradients() or step(), before clipping, or the mean of those
+  // of accumulate(), in the layout of the parameters; they refer to the trainer's memory.
   weft::parameters<Model> gradients() const {
     return weft::parameters<Model>(std::span(parts_.gradients.get(), parts_.parameters.bytes));
   }
@@ -114,9 +129,10 @@ class trainer {
       : parts_(std::move(shared), optimizer, std::move(options), generated) {}
 
   template <class... Args>
-  float compute(const Args&... args) {
+  float compute(int batch, const Args&... args) {
     bind_arguments<source>(*parts_.engine, args...);
-    parts_.draw_for(0);
+    parts_.batches = 0;
+    parts_.draw_for(batch);
     parts_.engine->run();
     parts_.engine->check_run();
     parts_.engine->check_loss(parts_.loss());
@@ -142,12 +158,15 @@ class trainer {
       source, float step(const Args&...) { return 0; })
   WEFT_REJECT_ARGUMENTS(
       source, float compute_gradients(const Args&...) { return 0; })
+  WEFT_REJECT_ARGUMENTS(
+      source, float accumulate(const Args&...) { return 0; })
 #define WEFT_REJECT_CONST(function)                                                        \
   WEFT_REJECT_CALL(                                                                        \
       "trainer: it changes, and is const here; take it as weft::trainer<Model>&", (Model), \
       (class... Args), (true), float function(const Args&...) const { return 0; })
   WEFT_REJECT_CONST(step)
   WEFT_REJECT_CONST(compute_gradients)
+  WEFT_REJECT_CONST(accumulate)
 #undef WEFT_REJECT_CONST
 
   static void from(Optimizer, training_options = {}, generated_code<source> = {});

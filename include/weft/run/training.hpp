@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "weft/lower/lower.hpp"
@@ -23,6 +23,13 @@
 #include "weft/run/schedule.hpp"
 
 namespace weft {
+
+// The parameters whose names a pattern stands for (see weft::matches), and how they are trained.
+struct parameter_group {
+  std::string pattern{};  // such as "*.bias"
+  double rate = 1;        // a factor of the learning rate
+  double decay = 1;       // a factor of the weight decay; 0: these parameters do not decay
+};
 
 // The options of training, beside those of the optimizer.
 struct training_options {
@@ -39,14 +46,19 @@ struct training_options {
   std::function<double(std::int64_t)> schedule{};
   // The seed of dropout masks, which depend on it and on the number of steps done.
   std::uint64_t dropout_seed = 0;
-  // Whether weight decay applies to the parameter of this name; called when the trainer is created.
-  // Empty: it applies to all.
-  std::function<bool(std::string_view)> decays{};
+  // A parameter is trained as the first group says whose pattern stands for its name, or else as
+  // the optimizer says; at most 16. A pattern without a parameter throws weft::error in the
+  // constructor. A vector would cost every model time to compile; g++ 12 wants each {} of an array.
+  parameter_group groups[16]{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   // The seed of new parameters' initial values; existing ones keep theirs.
   std::uint64_t seed = 0;
 };
 
 namespace detail {
+
+// The factors of rate and decay of each parameter, one after another. Throws weft::error: see
+// training_options::groups.
+std::vector<double> factors_of(const program& tables, const training_options& options);
 
 // The memory of training, the engine that computes gradients, and the update: of a trainer, and of
 // one whose batches are divided among ranks.
@@ -55,12 +67,12 @@ struct training_parts {
   using source = training<Model, Loss>;
   using code = lowered<source>;
 
-  // A contiguous range of parameters which all decay or all do not: small enough that each thread
-  // has some, and independent of the number of threads, so that the sums of squares have the same
-  // bits.
+  // A contiguous range of parameters with the same factors of rate and decay: small enough that
+  // each thread has some, and independent of the number of threads, so that the sums of squares
+  // have the same bits.
   struct block_of_parameters {
     std::size_t begin, size;
-    bool decays;
+    double rate, decay;
   };
   static constexpr std::size_t most_in_block = 32768;
 
@@ -97,6 +109,18 @@ struct training_parts {
     return *reinterpret_cast<const float*>(engine->address(code::tables.results[0].at));
   }
 
+  // Adds the gradients of the last run to those of batches - 1 before it, and puts the mean of all
+  // in their place.
+  void add_batch() {
+    const rounding_to_nearest mode;
+    if (!sums) sums = allocate(parameters.bytes);
+    for_blocks([&](std::size_t b) {
+      float* const first = reinterpret_cast<float*>(gradients.get()) + blocks[b].begin;
+      float* const sum = reinterpret_cast<float*>(sums.get()) + blocks[b].begin;
+      mean_of_batches({first, blocks[b].size}, sum, batches);
+    });
+  }
+
   double scale_of_schedule() const { return options.schedule ? options.schedule(steps) : 1; }
 
   void update_all() {
@@ -116,6 +140,7 @@ struct training_parts {
   template <class Owns, class Share>
   void update_parameters(Owns owns, Share share) {
     const rounding_to_nearest mode;
+    batches = 0;
     const kernels::sum_function sum_of_squares = kernels::sum_of_squares_kernel();
     update u;
     u.learning_rate_scale = scale_of_schedule();
@@ -163,7 +188,8 @@ struct training_parts {
     for (std::size_t s = 0; s < states.size(); ++s)
       states[s] = reinterpret_cast<float*>(state[s].get()) + b.begin;
     u.state = states;
-    u.decays = b.decays;
+    u.learning_rate_scale *= b.rate;
+    u.weight_decay_scale = b.decay;
     optimizer(u);
   }
 
@@ -178,19 +204,20 @@ struct training_parts {
   }
 
   // As in PyTorch, a parameter that the loss does not depend on is not updated: it does not even
-  // decay.
+  // decay. Nor is one that is held.
   void find_blocks() {
+    const auto factors = factors_of(code::program, options);
     for (std::size_t i = 0; i < code::tables.parameters.size(); ++i) {
       const parameter_ref& p = code::tables.parameters[i];
       if (!reached(i)) continue;
-      const bool decays = !options.decays || options.decays(code::program.name(p.name));
+      const double rate = factors[2 * i], decay = factors[2 * i + 1];
       std::size_t begin = p.offset / sizeof(float);
       const std::size_t end = begin + align(p.size * sizeof(float)) / sizeof(float);
       while (begin < end) {
-        const bool joins = !blocks.empty() && blocks.back().decays == decays &&
-                           blocks.back().begin + blocks.back().size == begin &&
-                           blocks.back().size < most_in_block;
-        if (!joins) blocks.push_back({begin, 0, decays});
+        const bool joins =
+            !blocks.empty() && blocks.back().rate == rate && blocks.back().decay == decay &&
+            blocks.back().begin + blocks.back().size == begin && blocks.back().size < most_in_block;
+        if (!joins) blocks.push_back({begin, 0, rate, decay});
         const std::size_t more = std::min(end - begin, most_in_block - blocks.back().size);
         blocks.back().size += more;
         begin += more;
@@ -203,6 +230,8 @@ struct training_parts {
   weft::parameters<Model> parameters;
   std::span<float> floats;  // of the parameters
   aligned_bytes gradients, workspace;
+  aligned_bytes sums;  // of the gradients of the batches accumulated since the last update
+  int batches = 0;     // their number
   std::vector<aligned_bytes> state;  // of the optimizer
   std::vector<block_of_parameters> blocks;
   std::vector<double> squares;  // the sum of squared gradients of each block

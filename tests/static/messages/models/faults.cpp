@@ -94,6 +94,13 @@ struct wave_length {
   }
 };
 
+struct trained {
+  constexpr auto operator()(weft::scope s) const {
+    auto y = weft::nn::linear<Embed, weft::shape<>>(s / "line", s.input<"x", float, Embed>());
+    return weft::as<"loss">(y * y);
+  }
+};
+
 void run() {
   // errors: model: its operator() is not evaluated while compiling; mend the errors in it, or
   // declare it constexpr and call only what is; constexpr auto g = weft::trace<Model>() says what
@@ -129,4 +136,8 @@ void run() {
   // errors: frequencies: a base, a factor or a length is not positive
   weft::module<base> n;
   weft::module<wave_length> o;
+  // error: trainer: a pattern stands for no parameter of the model
+  // note: *.lora_*
+  weft::trainer<weft::train_only<trained, "line.w*", "*.lora_*">> p;
+  weft::trainer<weft::train_except<trained, "line.w*">> right;
 }

@@ -91,6 +91,7 @@ void wrong(weft::module<model>& net, const weft::module<model>& fixed,
   // errors: trainer: it changes, and is const here; take it as weft::trainer<Model>&
   fixed_trainer.step(weft::arg<"x">(data));
   fixed_trainer.compute_gradients(weft::arg<"x">(data));
+  fixed_trainer.accumulate(weft::arg<"x">(data));
   // errors: module: it is made of {.seed = 1}, of parameters or a file such as
   // weft::tensor_file("name"), or of weft::sharing(module), each with what may follow it
   weft::module<model> k(7);
@@ -111,8 +112,8 @@ void right(weft::module<model>& net, weft::trainer<model>& trainer, std::vector<
   const view strided(floats.data(), {2, 384}, {384, 1});
   array x(v), y = x, z(2);
   const weft::view<const float, weft::shape<Pos, Embed>> r(v), s = z.view();
-  auto moved = std::move(net);
   z(weft::at<Embed>(3), weft::at<Pos>(1)) = v(weft::at<Embed>(3), weft::at<Pos>(1));
+  auto moved = std::move(net);
   net = std::move(moved);
   weft::module<model> second(weft::sharing(net)), third(trainer.parameters()), fourth({.seed = 7});
   weft::trainer<model> t(weft::adamw{}, {.clip_norm = 1, .seed = 2}), u(net.parameters());

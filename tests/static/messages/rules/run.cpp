@@ -135,6 +135,7 @@ void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module
   trainer.step(arg<"a">(a));
   trainer.step();
   trainer.compute_gradients(arg<"a">(a));
+  trainer.accumulate(arg<"a">(a));
   // errors: argument: the elements are not those of the input
   net(arg<"a">(integers), arg<"b">(b));
   trainer.step(arg<"a">(integers), arg<"b">(b));
