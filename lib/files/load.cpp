@@ -34,6 +34,7 @@ struct named_block {
   const parameter_block& parameters;
   load_options options;
 
+  bool sets(std::size_t i) const { return matches(options.only, parameters[i].name); }
   wanted_tensors of_file(const parameter& p) const { return wanted(p.name, p.extents, options); }
 };
 
@@ -215,7 +216,7 @@ std::vector<std::string> load_all(const std::vector<named_block>& blocks, const 
   std::vector<wanted_tensors> all;
   for (const auto& block : blocks)
     for (std::size_t i = 0; i < block.parameters.count(); ++i)
-      all.push_back(block.of_file(block.parameters[i]));
+      if (block.sets(i)) all.push_back(block.of_file(block.parameters[i]));
   auto others = check_tensors(all, file, ignore_others, passed_over);
   // Reads all values before it sets any, so that a failing read changes no parameter.
   std::vector<std::vector<float>> values;
@@ -228,8 +229,11 @@ std::vector<std::string> load_all(const std::vector<named_block>& blocks, const 
   }
   auto next = values.begin();
   for (const auto& block : blocks)
-    for (std::size_t i = 0; i < block.parameters.count(); ++i, ++next)
+    for (std::size_t i = 0; i < block.parameters.count(); ++i) {
+      if (!block.sets(i)) continue;
       std::copy(next->begin(), next->end(), block.parameters[i].values.begin());
+      ++next;
+    }
   return others;
 }
 

@@ -221,4 +221,24 @@ std::span<float> parameter_block::floats() const {
           tables_->parameter_bytes / sizeof(float)};
 }
 
+void detail::add_lora(const parameter_block& to, const parameter_block& from, double alpha) {
+  const rounding_to_nearest mode;
+  constexpr std::string_view a_name = "lora_A.weight";
+  for (std::size_t i = 0; i < from.count(); ++i) {
+    const parameter a = from[i];
+    if (!a.name.ends_with(a_name)) continue;
+    const std::string layer(a.name.substr(0, a.name.size() - a_name.size()));
+    const auto b = from.find(layer + "lora_B.weight").values, w = to.find(layer + "weight").values;
+    const std::size_t rank = a.extents[0], in = a.values.size() / rank;
+    for (std::size_t e = 0; e < w.size(); ++e) {
+      double sum = 0;
+      for (std::size_t r = 0; r < rank; ++r)
+        sum += static_cast<double>(b[e / in * rank + r]) *
+               static_cast<double>(a.values[r * in + e % in]);
+      w[e] =
+          static_cast<float>(static_cast<double>(w[e]) + alpha / static_cast<double>(rank) * sum);
+    }
+  }
+}
+
 }  // namespace weft

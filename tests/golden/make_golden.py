@@ -18,6 +18,7 @@ used. Element types in the files: F32, I32, F64.
   convolution.safetensors           torch.nn.Conv1d and Conv2d in their options
   losses.safetensors                torch's losses, BatchNorm in evaluation, LayerNorm without bias
   char_lm.safetensors               ten training steps of examples/char_lm with two layers
+  lora.safetensors                  training of low-rank updates in an attention, in plain PyTorch
   rnn.safetensors                   torch.nn.RNN, GRU and LSTM of two layers, the last two in both directions
   optimizer.safetensors             torch.optim.SGD and AdamW, five steps on 37 numbers
 
@@ -33,6 +34,7 @@ from golden import save
 from layers import (
     decoder_blocks, encoder_blocks, encoder_layer, multi_head_attention, transformer,
 )
+from lora import lora
 from losses import losses
 from modern import modern
 from optimizers import optimizers
@@ -56,6 +58,7 @@ if __name__ == "__main__":
         "convolution": convolution(),
         "losses": losses(),
         "char_lm": char_lm_file(),
+        "lora": lora(),
         "rnn": recurrent(),
         "optimizer": optimizers(),
     }.items():

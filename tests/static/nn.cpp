@@ -20,6 +20,8 @@ extern const weft::scope s;
 static_assert(is<decltype(nn::linear<Embed, shape<Heads, HeadDim>>(s, x)),
                  floats<Batch, Pos, Heads, HeadDim>>);
 static_assert(is<decltype(nn::linear<Embed, shape<>>(s, x)), floats<Batch, Pos>>);
+static_assert(is<decltype(nn::lora<shape<Pos, Embed>, shape<Heads, HeadDim>, Hidden>(s, x)),
+                 floats<Batch, Heads, HeadDim>>);
 static_assert(is<decltype(nn::linear<shape<Pos, Embed>, Hidden>(s, x)), floats<Batch, Hidden>>);
 static_assert(
     is<decltype(nn::linear<Embed, Hidden>(s, x, {.bias = false})), floats<Batch, Pos, Hidden>>);

@@ -33,6 +33,9 @@ struct load_options {
   //     return {"query.weight", "key.weight", "value.weight"};
   //   }
   std::function<std::vector<std::string>(const std::string&)> joined_in_file{};
+  // The parameters that weft::load sets, by a pattern of their names (weft::matches): others stay,
+  // and need not be in the file. "*.lora_*": those of a file of peft's.
+  std::string only = "*";
   // Whether to ignore tensors that are no parameter of the model, as
   // torch.nn.Module.load_state_dict does with strict=False, instead of throwing. A parameter that
   // the file lacks is always an error.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "weft/graph/scope.hpp"
+#include "weft/nn/detail.hpp"
 #include "weft/nn/layer_rules.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/dot.hpp"
@@ -87,5 +88,33 @@ requires(!std::same_as<Third, linear_options> || sizeof...(More) > 0)
                  "s.param<...>(init::...) and weft::dot"))
 
 WEFT_REJECT_OTHER_CALLS(linear, "linear<Embed, Hidden>(s, x)")
+
+// Options of nn::lora.
+struct lora_options {
+  double alpha = 8;    // the update is times alpha / Rank
+  bool bias = true;    // of the linear layer
+  double dropout = 0;  // the rate at which elements of x are dropped for the update, in training
+};
+
+// linear<In, Out> with an update of low rank (Hu et al. 2021, section 4.1): x Wᵀ + b + alpha / Rank
+// (x Aᵀ) Bᵀ, as peft's LoraConfig(r=Rank, lora_alpha=alpha). Parameters, beside those of linear, so
+// that a file of the plain model has these, and a file of peft's the others: lora_A.weight [Rank,
+// In...], initially as the weight of a linear layer, and lora_B.weight [Out..., Rank], zeros.
+// weft::train_only<Model, "*.lora_*"> trains the update alone; weft::merged_lora adds it to W.
+template <class In, class Out, class Rank, expression X>
+constexpr auto lora(scope s, const X& x, lora_options options = {}) {
+  const auto low =
+      linear<In, Rank>(s / "lora_A", detail::dropped(x, options.dropout), {.bias = false});
+  const auto b = (s / "lora_B").param<"weight", Out, Rank>(init::zeros());
+  return linear<In, Out>(s, x, {.bias = options.bias}) +
+         dot<Rank>(low, b) * (options.alpha / Rank::extent);
+}
+WEFT_REJECT_IF((class In, class Out, class Rank, expression X),
+               (detail::rule_of_linear<X, In, weft::detail::joined<Out, Rank>>()),
+               lora(scope, const X&, lora_options = {}),
+               (list, "nn::lora: In and Out are axes or lists of axes, Rank is an axis"),
+               WEFT_NO_SUCH_AXIS("nn::lora"), WEFT_NOT_FLOAT("nn::lora"),
+               WEFT_AXIS_TWICE("nn::lora"), WEFT_TOO_MANY_AXES("nn::lora"))
+WEFT_REJECT_OTHER_CALLS(lora, "lora<Embed, Hidden, Rank>(s, x, {.alpha = 16})")
 
 }  // namespace weft::nn

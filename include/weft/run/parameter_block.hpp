@@ -22,6 +22,8 @@ struct parameter {
   std::span<float> values;               // the product of the extents
 };
 
+class parameter_block;
+
 // Where the parameters of a program lie.
 struct parameter_memory {
   std::vector<std::byte*> addresses;  // of each parameter, in the program's order; null: not kept
@@ -72,6 +74,8 @@ namespace detail {
 // one block into which it reads them.
 parameter_memory read_parameters(const program& tables, parameter_reader& from,
                                  const std::function<bool(std::size_t)>& keeps);
+// Adds alpha / Rank B A to the weight of each layer of which `from` has lora_A.weight.
+void add_lora(const parameter_block& to, const parameter_block& from, double alpha);
 
 }  // namespace detail
 

@@ -168,4 +168,14 @@ class parameters : public parameter_block {
       })
 };
 
+// The parameters of the model without updates of nn::lora: W + alpha / Rank B A, rounded once, in
+// place of W. alpha is that of the layers' options. Throws weft::error where Plain has no such W.
+template <model_like Plain, model_like Model>
+requires(detail::has_parameters_of<Model, Plain>())
+    parameters<Plain> merged_lora(const parameters<Model>& with_updates, double alpha) {
+  const auto merged = parameters<Plain>(with_updates).copy();
+  detail::add_lora(merged, with_updates, alpha);
+  return merged;
+}
+
 }  // namespace weft

@@ -56,6 +56,22 @@ void wrong(weft::scope s) {
   // weft::dot
   linear<Embed, Hidden>(s, x, false);
   linear<Embed, Hidden>(s, x, gain, weft::init::zeros());
+  // errors: nn::lora: In and Out are axes or lists of axes, Rank is an axis
+  lora<Embed, Hidden, int>(s, x);
+  lora<shape<>, Hidden, Vocab>(s, x);
+  // error: nn::lora: the operand has no such axis
+  lora<Heads, Hidden, Vocab>(s, x);
+  // error: nn::lora: the elements are not float; convert with weft::cast<float>
+  lora<Pos, Hidden, Vocab>(s, tokens);
+  // errors: nn::lora: an axis is named twice; give the second role a name of its own with
+  // weft::alias
+  lora<Embed, Hidden, Hidden>(s, x, {.alpha = 2});
+  lora<Embed, Hidden, Embed>(s, x);
+  // error: nn::lora: the operands have more than 8 axes between them
+  lora<Level<0>, shape<Batch, Pos, Embed>, Heads>(s, five<float>);
+  // errors: nn::lora: it is called as lora<Embed, Hidden, Rank>(s, x, {.alpha = 16})
+  lora<Embed, Hidden>(s, x);
+  lora<Embed, Hidden, Vocab>(s, x, 16);
   // errors: nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)
   feed_forward<shape<Embed>, shape<Hidden>>(s, x);
   feed_forward<shape<Embed>, Hidden>(s, x);
