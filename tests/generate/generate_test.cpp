@@ -277,6 +277,7 @@ BOOST_AUTO_TEST_CASE(inputs_that_simplification_leaves_unused_remain_inputs) {
 
 BOOST_AUTO_TEST_CASE(gradients_match_the_reference) {
   trial<weft::training<perceptron, "loss">>({}, weft::generated_training<perceptron>());
+  trial<weft::training<held_perceptron, "loss">>({}, weft::generated_training<held_perceptron>());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

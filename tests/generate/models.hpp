@@ -248,6 +248,8 @@ struct perceptron {
     return results(as<"loss">(sum<Batch, Out>(y * y)));
   }
 };
+// Of which a bias trains alone.
+using held_perceptron = weft::train_only<perceptron, "first.bias">;
 
 // Simplification removes every use of the input `flag`.
 struct simplified_away {
