@@ -55,7 +55,7 @@ WEFT_REJECT_IF((class Classes, expression X, expression I),
 // exp(-|x|)), which is finite for any x.
 template <expression X, expression Y, class... W>
 constexpr auto binary_cross_entropy_with_logits(const X& x, const Y& y, const W&... pos_weight) {
-  const auto rest = log(1 + exp(minimum(x, -x))) + maximum(-x, 0);
+  const auto rest = log1p(exp(minimum(x, -x))) + maximum(-x, 0);
   const auto each = (1 - y) * x + (rest * ... * (1 + (pos_weight - 1) * y));
   return [&]<class... A>(shape<A...>) { return mean<A...>(each); }(shape_t<X>{});
 }
