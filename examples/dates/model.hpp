@@ -20,13 +20,6 @@ struct State : weft::axis<64> {};        // the decoder's
 struct Read : weft::axis<160> {};        // the decoder's input: a symbol and annotations
 struct Align : weft::axis<64> {};
 
-// The index of the greatest element along A; of several, the last; 0 if there is a NaN.
-template <class A, weft::expression X>
-constexpr auto argmax(const X& x) {
-  const auto places = weft::cast<float>(weft::positions<A>());
-  return weft::cast<std::int32_t>(weft::max<A>(weft::where(x == weft::max<A>(x), places, 0)));
-}
-
 // The recurrent unit is torch.nn.GRU's, and a linear layer on the decoder's state replaces the
 // paper's maxout (section A.2.2).
 //
@@ -67,7 +60,7 @@ struct model {
           auto read = weft::concatenate<Read, shape<Embed, Annotation>>(y, attended.output);
           auto after = decoder(read, state);
           auto logits = nn::linear<State, Symbol>(s / "output", after);
-          auto symbol = weft::where(given >= 0, given, argmax<Symbol>(logits));
+          auto symbol = weft::where(given >= 0, given, weft::argmax<Symbol>(logits));
           return weft::next(after, symbol).with(logits, symbol, attended.weights);
         });
     const auto [logits, written, weights] = decoded.all;
