@@ -20,22 +20,18 @@ def layer_norm():
 
 
 def batch_norm():
-    """In evaluation. PyTorch has no gradients for running statistics, so y is computed by the formula."""
+    """In evaluation, where running statistics have no gradients."""
     layer = torch.nn.Module()
     for name in ("weight", "bias", "running_mean"):
         setattr(layer, name, torch.nn.Parameter(normal(EMBED)))
-    layer.running_var = torch.nn.Parameter(normal(EMBED) ** 2)
-    layer.running_var.data = layer.running_var.data.float().double()
+    layer.running_var = torch.nn.Parameter((normal(EMBED) ** 2).float().double())
 
     def compute(x):
-        mean, var, weight, bias = (
-            p[:, None] for p in (layer.running_mean, layer.running_var, layer.weight, layer.bias)
-        )
-        y = (x - mean) / (var + 1e-3).sqrt() * weight + bias
-        torch.testing.assert_close(y, functional.batch_norm(
-            x, layer.running_mean.detach(), layer.running_var.detach(), layer.weight, layer.bias,
-            eps=1e-3))
-        return {"y": y}
+        statistics = layer.running_mean, layer.running_var
+        for t in statistics:
+            t.grad = torch.zeros_like(t)
+        return {"y": functional.batch_norm(
+            x, *(t.detach() for t in statistics), layer.weight, layer.bias, eps=1e-3)}
 
     return case(layer, {"x": normal(BATCH, EMBED, POS)}, {}, compute)
 

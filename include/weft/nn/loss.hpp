@@ -51,12 +51,10 @@ WEFT_REJECT_IF((class Classes, expression X, expression I),
 
 // The mean of -(w y log p + (1 - y) log(1 - p)) with p = sigmoid(x), as
 // torch.nn.functional.binary_cross_entropy_with_logits: x and y float of the same axes, y from 0 to
-// 1, and pos_weight w, float of some of these axes. Computed from -log p = max(-x, 0) + log(1 +
-// exp(-|x|)), which is finite for any x.
+// 1, and pos_weight w, float of some of these axes. -log p is softplus(-x), exact for any x.
 template <expression X, expression Y, class... W>
 constexpr auto binary_cross_entropy_with_logits(const X& x, const Y& y, const W&... pos_weight) {
-  const auto rest = log1p(exp(minimum(x, -x))) + maximum(-x, 0);
-  const auto each = (1 - y) * x + (rest * ... * (1 + (pos_weight - 1) * y));
+  const auto each = (1 - y) * x + (softplus(-x) * ... * (1 + (pos_weight - 1) * y));
   return [&]<class... A>(shape<A...>) { return mean<A...>(each); }(shape_t<X>{});
 }
 WEFT_REJECT_IF(

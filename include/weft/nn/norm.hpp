@@ -5,6 +5,7 @@
 #include "weft/nn/layer_rules.hpp"
 #include "weft/ops/functions.hpp"
 #include "weft/ops/normalize.hpp"
+#include "weft/ops/view.hpp"
 
 namespace weft::nn {
 
@@ -27,13 +28,13 @@ constexpr auto rms_norm(scope s, const X& x, norm_options options = {}) {
 // (x - running_mean) / sqrt(running_var + epsilon) · weight + bias for each of Channels (Ioffe and
 // Szegedy 2015, algorithm 2), as torch.nn.BatchNorm1d and BatchNorm2d in evaluation: x times a
 // scale plus a shift, which are computed once for each channel. Parameters, all [Channels]: weight
-// and running_var, initially ones, bias and running_mean, zeros; a trainer trains them all.
+// and running_var, initially ones, bias and running_mean, zeros. The statistics get no gradient.
 template <class Channels, expression X>
 constexpr auto batch_norm(scope s, const X& x, norm_options options = {}) {
   const auto weight = s.param<"weight", Channels>(init::ones());
   const auto bias = s.param<"bias", Channels>(init::zeros());
-  const auto mean = s.param<"running_mean", Channels>(init::zeros());
-  const auto variance = s.param<"running_var", Channels>(init::ones());
+  const auto mean = stop_gradient(s.param<"running_mean", Channels>(init::zeros()));
+  const auto variance = stop_gradient(s.param<"running_var", Channels>(init::ones()));
   const auto scale = weight / sqrt(variance + options.epsilon);
   return x * scale + (bias - mean * scale);
 }
