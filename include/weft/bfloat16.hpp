@@ -1,5 +1,6 @@
 // Elements of 16 bits with the range of float.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -32,3 +33,4 @@ struct bfloat16 {
 static_assert(sizeof(bfloat16) == 2);
 
 }  // namespace weft
+#include "weft/header_end.hpp"

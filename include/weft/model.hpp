@@ -1,5 +1,6 @@
 // To define models: all that a header with models needs.
 #pragma once
+#include "weft/header_begin.hpp"
 
 // Included first: g++ lists the headers through which WEFT_REJECT and WEFT_REJECT_LAYER were
 // included in every message, so fewer of them make shorter messages.
@@ -52,3 +53,4 @@ namespace weft {
 // names, layouts and initial values.
 namespace nn {}
 }  // namespace weft
+#include "weft/header_end.hpp"

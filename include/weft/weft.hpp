@@ -1,5 +1,6 @@
 // All of weft but files and pictures: to define, run, train and inspect models.
 #pragma once
+#include "weft/header_begin.hpp"
 
 // Included first: see model.hpp.
 #include "weft/graph/reject.hpp"
@@ -9,3 +10,5 @@
 #include "weft/model.hpp"
 #include "weft/run.hpp"
 #include "weft/train.hpp"
+
+#include "weft/header_end.hpp"

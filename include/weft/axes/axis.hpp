@@ -8,6 +8,7 @@
 // The extent of an axis is known at compile time; its length, at most the extent, may be known only
 // at run time. Two axes are the same only if they are the same type.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -125,3 +126,4 @@ inline constexpr bool same_length =
                              : A::extent == B::extent;
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // A string as a template argument: names of inputs and parameters, texts of diagnostics. Patterns
 // of names.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -59,3 +60,4 @@ constexpr bool matches(std::string_view pattern, std::string_view name) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

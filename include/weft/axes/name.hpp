@@ -1,5 +1,6 @@
 // Type names at compile time, so that messages name axes as the user declared them.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <string_view>
 
@@ -33,3 +34,4 @@ constexpr bool in_unnamed_namespace() {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Shapes are lists of axes; set operations on them give the axes of an operation's result.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <boost/hana/at.hpp>
 #include <boost/hana/experimental/types.hpp>
@@ -109,3 +110,4 @@ constexpr united<shape<A...>, shape<B...>> operator+(shape<A...>, shape<B...>) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Files that are in the program itself. Link weft::io.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <span>
@@ -35,3 +36,4 @@ std::span<std::byte> embedded() noexcept {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

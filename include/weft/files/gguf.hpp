@@ -1,6 +1,7 @@
 // GGUF files, version 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md): tensors, and
 // metadata such as a tokenizer's vocabulary. Link weft::io.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/language.hpp"
 
@@ -65,3 +66,4 @@ class gguf_file : public tensor_file {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Loads and saves parameters by name, in the file format of safetensors.hpp. Link weft::io.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -175,3 +176,4 @@ void save(const trainer<Model, Optimizer, Loss>& t, const std::filesystem::path&
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

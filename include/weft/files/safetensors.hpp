@@ -2,6 +2,7 @@
 // the length of the header as a uint64, the header in JSON, and the elements of all tensors,
 // little-endian and row-major. Link weft::io.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -44,3 +45,4 @@ std::vector<std::byte> saved_tensors(
     const std::map<std::string, std::string, std::less<>>& metadata = {});
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Tensors in files: safetensors, alone or in several files, and GGUF. Link weft::io.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -96,3 +97,4 @@ class tensor_file : public parameter_source {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

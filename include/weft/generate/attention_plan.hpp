@@ -1,5 +1,6 @@
 // The plan of a small attention, and its limits.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -110,3 +111,4 @@ constexpr attention_plan plan_of_attention(const instruction& s, const lowered_a
 }
 
 }  // namespace weft::generate
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Instantiated by the files that weft_add_model generates: chooses the SIMD target.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/run/generated.hpp"
 
@@ -20,3 +21,4 @@ generated_steps detail::made_by_weft_add_model<Unit>::steps() noexcept {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // The plan of a small contraction: which operand gives the rows (m), which one the columns (n), and
 // the register tiles.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -230,3 +231,4 @@ constexpr tile_size best_tile(int rows, int vectors, int sets, std::ptrdiff_t de
 }
 
 }  // namespace weft::generate
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // The plans of small instructions along rows: softmax and normalization, gathers of rows (an
 // embedding), rotations of pairs (graph/rotation.hpp), fusion groups of elementwise operations.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 
@@ -151,3 +152,4 @@ constexpr elementwise_plan plan_of_elementwise(const instruction& s, const opera
 }
 
 }  // namespace weft::generate
+#include "weft/header_end.hpp"

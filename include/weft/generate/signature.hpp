@@ -1,6 +1,7 @@
 // What an instruction does, without where its operands are. It is a template argument: instructions
 // with the same signature share one function, so twelve equal layers cost one.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <bit>
 #include <cstddef>
@@ -104,3 +105,4 @@ constexpr loop loop_of(const signature& s, int l) {
 }
 
 }  // namespace weft::generate
+#include "weft/header_end.hpp"

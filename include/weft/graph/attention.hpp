@@ -6,6 +6,7 @@
 // result, then the statistics. The adjoint's holds its gradients one after another; the node itself
 // has no axes, and op::get_result 0, 1, 2, ... are views of them.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/graph.hpp"
 
@@ -61,3 +62,4 @@ constexpr axis_list attention_rows(const node& attention) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -2,6 +2,7 @@
 // or does not compile with an operand that it leaves out: see handles_operands_of_attention. An
 // operand is added here, to the pattern that finds it (passes/match_attention.hpp), and to kernels.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <array>
 #include <cstddef>
@@ -124,3 +125,4 @@ constexpr bool handles_gradients_of_attention(std::initializer_list<role> handle
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

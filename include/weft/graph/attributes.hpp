@@ -4,6 +4,7 @@
 // takes, in the order in which the functions stand here. Each says which operations it is for,
 // whose lines in op_table.hpp name it; for all others the field has make_node's value.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <stdexcept>
@@ -204,3 +205,4 @@ constexpr std::size_t partial_count(const node& rowwise) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

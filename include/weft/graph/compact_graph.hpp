@@ -1,6 +1,7 @@
 // A graph stored at its exact size. Passes work on `graph`, whose arrays have their maximal
 // capacity; code that runs must not refer to one, since compilers would emit it in full.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <string_view>
@@ -118,3 +119,4 @@ constexpr auto compact() {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

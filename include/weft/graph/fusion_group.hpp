@@ -1,6 +1,7 @@
 // Fusion groups: elementwise operations that are executed as one instruction. All nodes of a group
 // but the last are marked as `fused`; the mark does not change what they compute.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/graph.hpp"
 
@@ -62,3 +63,4 @@ constexpr void for_each_read(const graph& g, int i, F f) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // The graph: a flat list of nodes in topological order, so list order is an execution order. Plain
 // data, so that graphs are values in constant expressions.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -260,3 +261,4 @@ constexpr int loop_of(const graph& g, int i) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

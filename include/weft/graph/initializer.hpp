@@ -1,6 +1,7 @@
 // The initial values of parameters, named as in torch.nn.init. Random values are drawn from a seed
 // and the parameter's name, so they do not depend on the model's other parameters.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 
@@ -93,3 +94,4 @@ constexpr initializer fan_in_uniform() {
 
 }  // namespace init
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // The run-time lengths of axes that operations create, derived from those of their operands by the
 // entries' functions length_rule.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/graph.hpp"
 #include "weft/graph/ops.hpp"
@@ -46,3 +47,4 @@ constexpr void derive_lengths(graph& g) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

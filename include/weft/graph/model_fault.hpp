@@ -1,6 +1,7 @@
 // Errors in a model that its types cannot show: tracing, a pass or lowering finds them, and the
 // user's line that takes the model says them in a sentence.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -88,3 +89,4 @@ constexpr std::string_view sentence_of(model_fault which) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // A node of a graph: an operation with its operands and attributes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -109,3 +110,4 @@ constexpr node make_node(op kind, const axis_list& named) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

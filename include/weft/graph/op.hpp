@@ -1,5 +1,6 @@
 // The primitive operations, which are the kinds of nodes of a graph.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 
@@ -119,3 +120,4 @@ template <op>
 struct op_entry;
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // What the entries of one class have in common: an entry of the operation table derives from its
 // class, and says what differs. See graph/ops.hpp.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/op.hpp"
 
@@ -61,3 +62,4 @@ struct scan_operation {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -2,6 +2,7 @@
 // How it is differentiated, simplified and lowered says its entry: see graph/ops.hpp, which kernels
 // do not include.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <array>
 #include <cstddef>
@@ -422,3 +423,4 @@ constexpr bool reads_before_writing(op k, int operands, int operand) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

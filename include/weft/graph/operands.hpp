@@ -1,6 +1,7 @@
 // The operands and results of a node by role: what its operation's slots say, as far as it has
 // them. A node has its operands one after another, in the order of the slots.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 #include <stdexcept>
@@ -102,3 +103,4 @@ constexpr void for_each_gradient(const node& adjoint, F f) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -6,6 +6,7 @@
 // The functions of an entry are templates over what they are given, so that entries include neither
 // graphs nor passes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/op_table.hpp"
 #include "weft/graph/ops_elementwise.hpp"
@@ -78,3 +79,4 @@ constexpr double flops_per_element_of(op k) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

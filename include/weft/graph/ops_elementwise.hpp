@@ -3,6 +3,7 @@
 // adjoint(p) adds the gradients of the operands; p is passes/pullback.hpp's. fold(s,
 // n) gives a node that computes what n does, or -1; s is passes/simplify.hpp's value numbering.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/op_class.hpp"
 
@@ -269,3 +270,4 @@ struct op_entry<op::where> : elementwise_operation {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -7,6 +7,7 @@
 // others; see graph/lengths.hpp. receptive_field(f) is called where the operand has an axis of
 // positions that the result lacks; f is passes/receptive_field.hpp's.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 
@@ -300,3 +301,4 @@ struct op_entry<op::scan_collect> : scan_operation {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

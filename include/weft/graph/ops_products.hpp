@@ -1,6 +1,7 @@
 // The table's entries for contraction, fused attention and rotation. adjoint as in
 // ops_elementwise.hpp.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/op_class.hpp"
 
@@ -67,3 +68,4 @@ struct op_entry<op::rotate_adjoint> {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

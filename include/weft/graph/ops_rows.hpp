@@ -1,6 +1,7 @@
 // The table's entries for reductions and rowwise operations. adjoint and fold as in
 // ops_elementwise.hpp.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/op_class.hpp"
 
@@ -127,3 +128,4 @@ struct op_entry<op::norm_parameter_gradient> {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

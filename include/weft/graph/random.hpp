@@ -1,5 +1,6 @@
 // What a dropout's rate means to the kernels.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 
@@ -14,3 +15,4 @@ constexpr std::uint32_t drop_threshold(double rate) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -2,6 +2,7 @@
 // reported at the user's line, states the operation, its axes and the rule in one line, and a
 // requires-expression detects that the use is invalid.
 #pragma once
+#include "weft/header_begin.hpp"
 // g++ omits the note on macro expansion for a system header's macros.
 #pragma GCC system_header
 
@@ -332,3 +333,4 @@ constexpr auto text_of() {
 }  // namespace detail
 
 }  // namespace weft
+#include "weft/header_end.hpp"

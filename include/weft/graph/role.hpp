@@ -1,6 +1,7 @@
 // What operands and results of an operation are for. An entry of the operation table lists its
 // slots, and passes, lowering, engine and texts walk them: see graph/operands.hpp.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -125,3 +126,4 @@ constexpr bool is_gradient(const slot& s) {
 inline constexpr int max_slots = 32;  // of one operation: bits of node::present
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -5,6 +5,7 @@
 //
 // ops/rotate.hpp has the formulas, attributes.hpp the nodes' attributes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 
@@ -33,3 +34,4 @@ constexpr pair_steps pair_steps_of(const node& n) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Where a model declares its inputs and, under a path, its parameters and states.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <concepts>
 #include <cstdint>
@@ -214,3 +215,4 @@ class scope {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

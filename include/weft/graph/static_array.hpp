@@ -1,5 +1,6 @@
 // Arrays whose size is known at compile time, and views of them.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -49,3 +50,4 @@ constexpr static_array<T, N> take(const T* from) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

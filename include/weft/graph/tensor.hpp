@@ -1,6 +1,7 @@
 // Handles to nodes. The type of a handle states only the type of the elements and the axes; the id
 // of the node is a value.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cmath>  // whose functions a tensor refuses with a sentence
 #include <concepts>
@@ -190,3 +191,4 @@ constexpr auto append(node n, const Xs&... operands) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -4,6 +4,7 @@
 // states, computes with them, and returns a tensor (a result named "result") or
 // weft::results(weft::as<"loss">(l), …).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <boost/hana/for_each.hpp>
@@ -303,3 +304,4 @@ requires(sizeof...(Patterns) > 0) struct train_except : detail::holding<Model, t
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // A model's program as text: its instructions and their costs.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <iostream>
 #include <string>
@@ -82,3 +83,4 @@ void explain_training(explain_options options, std::ostream& out = std::cout) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

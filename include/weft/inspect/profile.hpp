@@ -1,5 +1,6 @@
 // Where the time of a model's runs goes, instruction by instruction.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <iosfwd>
@@ -124,3 +125,4 @@ class profile {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

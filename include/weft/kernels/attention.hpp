@@ -39,6 +39,7 @@
 //
 // each summed over the loops in which the gradient has stride 0.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -86,3 +87,4 @@ constexpr void for_each_gradient(const call& c, F f) {
 }
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Blocking of the adjoint of attention, and the scratch that the blocks need.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -72,3 +73,4 @@ constexpr std::size_t attention_adjoint_scratch_bytes(const call& c) {
 }
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -6,6 +6,7 @@
 // of a tile. Vectors of results run along the values' depth: so they are stored without a
 // transpose, and the exponentials are what is broadcast.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -77,3 +78,4 @@ constexpr std::size_t attention_scratch_bytes(const call& c) {
 }
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // The arguments of a kernel. One form serves every operation: a loop nest, and operands with a
 // stride for each of its loops. Kernels never see a model, an axis or a name.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -144,3 +145,4 @@ struct owning_call : call {
 };
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

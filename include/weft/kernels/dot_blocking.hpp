@@ -4,6 +4,7 @@
 // of the lhs (rows x depth) and a panel of the rhs (depth x columns) are packed, and a microkernel
 // computes register tiles of the result from them.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <concepts>
@@ -198,3 +199,4 @@ constexpr std::size_t packed_bytes(const call& c, precision as) {
 }
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Elementary functions in double precision that have the same bits everywhere: of operations that
 // IEEE 754 rounds, where std::log and others differ between C libraries in the last bits.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 
@@ -21,3 +22,4 @@ double cosine_of_turns(double x) noexcept;
 double sine(float x, int quadrants) noexcept;
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The two families of SIMD targets: within each, results have the same bits.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -21,3 +22,4 @@ target_family family() noexcept;
 std::string_view target_name() noexcept;
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The names of kernels.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 
@@ -32,3 +33,4 @@ enum class kernel : std::uint8_t {
 #undef WEFT_KERNEL
 
 }  // namespace weft
+#include "weft/header_end.hpp"

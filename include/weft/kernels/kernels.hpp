@@ -1,5 +1,6 @@
 // The kernels and their contracts. They are compiled in lib/ once per SIMD target.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -146,3 +147,4 @@ std::vector<std::int64_t> packing_of(const call& dot);
 table dispatch() noexcept;
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Loop nests: what kernels make of a call's loops, and generated code of an instruction's while
 // compiling.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 
@@ -84,3 +85,4 @@ HWY_INLINE constexpr void coalesce_into(basic_loop_nest<N>& n, int loops,
 using loop_nest = basic_loop_nest<max_operands>;
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The mean and the variance of a row whose squares are too large for a float.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 
@@ -23,3 +24,4 @@ inline mean_and_variance moments_in_double(const float* x, std::size_t n, bool s
 }
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

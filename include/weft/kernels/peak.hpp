@@ -1,5 +1,6 @@
 // What a core can do at most: the limits that weft::profile and the benchmarks compare with.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 
@@ -20,3 +21,4 @@ double peak_flops(timer now) noexcept;
 double read_bandwidth(const float* data, std::size_t n, timer now) noexcept;
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

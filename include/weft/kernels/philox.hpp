@@ -2,6 +2,7 @@
 // easy as 1, 2, 3", section 4.3), a bijection of 128-bit counters under a 64-bit key. Draws do not
 // depend on each other, so any thread may compute any of them.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <array>
 #include <cstdint>
@@ -52,3 +53,4 @@ constexpr float kept_scale(std::uint32_t threshold) {
 }
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The bytes of scratch of reductions and rowwise operations.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -37,3 +38,4 @@ constexpr std::size_t row_scratch_bytes(const call& c) {
 }
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The bytes of scratch of scatter_add.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -40,3 +41,4 @@ constexpr std::size_t scatter_scratch_bytes(const call& c) {
 }
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The bytes of scratch that a call needs.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 
@@ -24,3 +25,4 @@ constexpr std::size_t scratch_bytes(const call& c) {
 }
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

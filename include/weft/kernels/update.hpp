@@ -1,5 +1,6 @@
 // One optimizer step over a contiguous block of parameters.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 
@@ -42,3 +43,4 @@ struct adamw_step {
 };
 
 }  // namespace weft::kernels
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // From an instruction to the call of its kernel.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -58,3 +59,4 @@ constexpr const operand_ref& rhs_of(const Tables& tables, const instruction& s) 
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // The cost of a model at compile time, for static_assert and for planning:
 // weft::cost<encoder>.workspace_bytes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 
@@ -72,3 +73,4 @@ inline constexpr double path_length = longest_path(inference<Model, Results...>:
                                                    &info_of<Pos>);
 
 }  // namespace weft
+#include "weft/header_end.hpp"

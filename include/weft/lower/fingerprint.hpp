@@ -2,6 +2,7 @@
 // source files, such as two in the global namespace, are one to the linker, which keeps the tables
 // of one of them for both.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -51,3 +52,4 @@ linked linked_here() {
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

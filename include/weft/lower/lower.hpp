@@ -1,5 +1,6 @@
 // Lowers a graph with its memory plan to the instructions of a program, at compile time.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <type_traits>
 
@@ -161,3 +162,4 @@ struct lowered {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

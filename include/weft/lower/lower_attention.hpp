@@ -1,5 +1,6 @@
 // Lowers attention and its adjoint.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/attention.hpp"
 #include "weft/kernels/philox.hpp"
@@ -92,3 +93,4 @@ constexpr void lower_attention(lowering& ctx, int id) {
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

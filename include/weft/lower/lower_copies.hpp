@@ -1,6 +1,7 @@
 // Lowers operations that assemble a tensor from parts to copies, or to sums; update_rows; and scans
 // to loops over instructions.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/graph.hpp"
 #include "weft/graph/lengths.hpp"
@@ -217,3 +218,4 @@ constexpr void end_loop(lowering& ctx, int id) {
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Lowers the interface of a program: inputs, parameters, states, results, gradients, lengths.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/lower/lowering.hpp"
 
@@ -174,3 +175,4 @@ constexpr void store_states(lowering& ctx) {
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

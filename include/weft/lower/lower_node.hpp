@@ -1,5 +1,6 @@
 // Lowers a node to instructions.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <array>
 #include <bit>
@@ -184,3 +185,4 @@ constexpr void lower_node(lowering& ctx, int id) {
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

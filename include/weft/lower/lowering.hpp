@@ -1,5 +1,6 @@
 // The builder context of the functions that lower nodes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/lower/program.hpp"
 #include "weft/passes/memory_layout.hpp"
@@ -140,3 +141,4 @@ struct lowering {
 };
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

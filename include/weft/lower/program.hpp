@@ -1,6 +1,7 @@
 // A lowered model: the instructions of a run, with their tables, as plain data; one that is being
 // built, and the limits of programs.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -297,3 +298,4 @@ struct program_builder : program_sizes {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Compilation units: the graphs that a model is lowered from, each built once at compile time.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/compact_graph.hpp"
 #include "weft/graph/trace.hpp"
@@ -123,3 +124,4 @@ template <model_like Model, fixed_string Pass = "copy-escaping-results">
 inline constexpr auto dump = detail::graph_text<detail::graph_after<inference<Model>, Pass>>();
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // How parameters are read: the packed copies that contractions have of them, and what else reads
 // their values.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <utility>
 
@@ -105,3 +106,4 @@ constexpr void assign_packed_parameters(lowering& ctx) {
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // What all ranks must have alike before they train together. Internal: no stability promise.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,3 +38,4 @@ class agreement {
 };
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

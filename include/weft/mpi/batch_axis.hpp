@@ -1,5 +1,6 @@
 // The axis of a model's inputs that a batch is cut along. Internal: no stability promise.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <array>
 #include <cstddef>
@@ -75,3 +76,4 @@ struct batch_axis {
 };
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Saves and loads the state of training on ranks. Link weft::mpi.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -106,3 +107,4 @@ void load(distributed<Model, Batch, Optimizer, Loss>& t, const std::filesystem::
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The ranks of an MPI program, and a main function for them. Link weft::mpi.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <mpi.h>
 
@@ -133,3 +134,4 @@ void check_thread_level();
 }  // namespace detail
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Data-parallel training on the ranks of an MPI program. Link weft::mpi.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <array>
@@ -367,3 +368,4 @@ void explain(const distributed<Model, Batch, Optimizer, Loss>& t, std::ostream& 
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Which instruction of a training program is the last to touch the gradient of each parameter.
 // Internal: no stability promise.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -34,3 +35,4 @@ constexpr auto finished_by(const Tables& t) {
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // The sum of the gradients of all shards, over the ranks that computed them.
 // Internal: no stability promise.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <mpi.h>
 
@@ -125,3 +126,4 @@ class gradient_exchange {
 };
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // How a global batch is cut into shards, and in which order the shards' gradients are added.
 // Internal: no stability promise.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <span>
@@ -65,3 +66,4 @@ struct sharding {
 example_range part_of(std::size_t n, int rank, int ranks, int shard_count);
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

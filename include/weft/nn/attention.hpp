@@ -1,5 +1,6 @@
 // Attention: sums of values, weighted by the softmax of scores.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/nn/detail.hpp"
@@ -87,3 +88,4 @@ WEFT_REJECT_IF(
     WEFT_MASK_RULES("nn::attention_weights"))
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

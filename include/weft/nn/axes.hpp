@@ -33,6 +33,7 @@
 //   output_width  embed
 // A misspelt optional member is one that is not named: nothing can find it.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/axes/shape.hpp"
 #include "weft/graph/tensor.hpp"
@@ -221,3 +222,4 @@ template <class X, class In>
 using fault_of_operand = fault_if<!is_along<X, In>, rule::missing, In>;
 
 }  // namespace weft::nn::detail
+#include "weft/header_end.hpp"

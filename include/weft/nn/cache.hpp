@@ -12,6 +12,7 @@
 // gives. One `at` serves all layers. Cache is an axis of its own, up_to as many positions as a
 // sequence may have; unused capacity costs no time.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
@@ -238,3 +239,4 @@ WEFT_REJECT_IF((class Cache, class Element = void, detail::cache_position_like A
                (batch, "nn::kv_cache: keys and values have all axes of the batch"))
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

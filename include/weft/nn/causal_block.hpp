@@ -1,5 +1,6 @@
 // A block of a decoder-only model as most are published today, with its cache of keys and values.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/nn/attention.hpp"
@@ -293,3 +294,4 @@ WEFT_REJECT_SHARING(causal_layer, causal_fault)
 #undef WEFT_REJECT_SHARING
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Convolution.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <type_traits>
 
@@ -167,3 +168,4 @@ WEFT_REJECT_IF(
 WEFT_REJECT_OTHER_CALLS(convolution, "convolution<In, Out, nn::along<Pos, 3>>(s, x)")
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

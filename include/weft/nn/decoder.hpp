@@ -1,5 +1,6 @@
 // The decoder of a transformer.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/encoder.hpp"
 
@@ -129,3 +130,4 @@ requires(Fault::broken != rule::none)
                        const P& = {}))
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

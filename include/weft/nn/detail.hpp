@@ -1,5 +1,6 @@
 // What layers share: the absent term of a sum, zeros of a shape, optional dropout.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/tensor.hpp"
 #include "weft/ops/arithmetic.hpp"
@@ -55,3 +56,4 @@ constexpr auto dropped(const X& x, double rate) {
 }  // namespace detail
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

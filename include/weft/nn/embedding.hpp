@@ -1,5 +1,6 @@
 // Embeddings of tokens and positions.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/scope.hpp"
 #include "weft/nn/layer_rules.hpp"
@@ -94,3 +95,4 @@ requires(!detail::two_axes<Pos, Embed>)
 WEFT_REJECT_OTHER_CALLS(embedding, "embedding<Vocab, Embed>(s, tokens)")
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The encoder of a transformer; with a causal mask, a decoder-only model.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/nn/detail.hpp"
@@ -121,3 +122,4 @@ requires(Fault::broken != rule::none)
                       (scope, const X&, int, const M& = {}, const O& = {}, const P& = {}))
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

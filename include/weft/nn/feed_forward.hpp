@@ -1,5 +1,6 @@
 // The feed-forward network of a transformer.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/detail.hpp"
 #include "weft/nn/layer_rules.hpp"
@@ -65,3 +66,4 @@ WEFT_REJECT_IF((class Embed, class Hidden, expression X),
 WEFT_REJECT_OTHER_CALLS(feed_forward, "feed_forward<Embed, Hidden>(s, x)")
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // The rules of layers that take their axes by role, and of their operands and masks: each sentence
 // stands here once.
 #pragma once
+#include "weft/header_begin.hpp"
 // g++ omits the note on macro expansion for a system header's macros.
 #pragma GCC system_header
 
@@ -80,3 +81,4 @@
   template <class... Axes, class... Args>                            \
   WEFT_REJECT((::weft::rule::no_axes), layer(scope, const Args&...), \
               (no_axes, "nn::" #layer ": it is called as " use))
+#include "weft/header_end.hpp"

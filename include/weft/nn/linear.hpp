@@ -1,5 +1,6 @@
 // Affine layers.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/scope.hpp"
 #include "weft/nn/detail.hpp"
@@ -118,3 +119,4 @@ WEFT_REJECT_IF((class In, class Out, class Rank, expression X),
 WEFT_REJECT_OTHER_CALLS(lora, "lora<Embed, Hidden, Rank>(s, x, {.alpha = 16})")
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

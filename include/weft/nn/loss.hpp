@@ -1,5 +1,6 @@
 // Losses: means over all elements, float without axes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/ops/compare.hpp"
 #include "weft/ops/convert.hpp"
@@ -65,3 +66,4 @@ WEFT_REJECT_IF(
     (surplus, "nn::binary_cross_entropy_with_logits: pos_weight has an axis that the logits lack"))
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -19,6 +19,7 @@
 //                    and so have scores that a float mask is added to
 //   training         gradients may be NaN unless hidden keys and values are finite
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <boost/hana/tuple.hpp>
 #include <boost/hana/unpack.hpp>
@@ -285,3 +286,4 @@ WEFT_REJECT_IF((class KeyPos, expression S, detail::mask_like M = mask_list<>,
                WEFT_MASK_RULES("nn::masked_softmax"))
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Multi-head attention (Vaswani et al. 2017, section 3.2.2), with independent widths, heads and
 // head sizes of query, key and value.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
@@ -253,3 +254,4 @@ requires(Fault::broken != rule::none)
                       (scope, const X&, const M& = {}, const O& = {}, const P& = {}))
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Normalizations with parameters: x float [..., Embed, ...] to the same axes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/scope.hpp"
 #include "weft/nn/layer_rules.hpp"
@@ -51,3 +52,4 @@ WEFT_REJECT_NORM(batch_norm)
 #undef WEFT_REJECT_NORM
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Options of feed-forward networks, encoders, decoders and transformers.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <optional>
 
@@ -29,3 +30,4 @@ struct transformer_options {
 };
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

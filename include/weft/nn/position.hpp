@@ -1,5 +1,6 @@
 // All position encodings.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/language.hpp"
 
@@ -17,3 +18,5 @@
 #include "weft/nn/position/t5.hpp"
 #include "weft/nn/position/transformer_xl.hpp"
 #include "weft/nn/position/xpos.hpp"
+
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The parameters of multi-head attention's input projections.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/scope.hpp"
 #include "weft/nn/axes.hpp"
@@ -74,3 +75,4 @@ struct projections {
 };
 
 }  // namespace weft::nn::detail
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Recurrent layers and their cells. Parameters have PyTorch's names, shapes and initialization: all
 // uniform in ±1 / sqrt(Hidden).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <array>
 #include <string_view>
@@ -317,3 +318,4 @@ WEFT_REJECT_RECURRENT(lstm, "std::tuple{h0, c0}, both float")
 #undef WEFT_REJECT_RECURRENT
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -2,6 +2,7 @@
 // [..., Pos, KeyPos], for nn::attention or nn::masked_softmax. Operands without the axis that is
 // contracted, or of another dtype, do not compile.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <optional>
 
@@ -111,3 +112,4 @@ constexpr auto gaussian_score(scope s, const Q& query, const K& key) {
 #undef WEFT_SCORE_RULES
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

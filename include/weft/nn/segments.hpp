@@ -9,6 +9,7 @@
 // A linear layer, a norm and an embedding work on the tokens as they are. Fused attention skips the
 // keys of other sequences, as it skips those outside of a window.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <concepts>
 #include <cstdint>
@@ -90,3 +91,4 @@ WEFT_REJECT_IF(
     (missing, "nn::segments: begins and ends do not both have the segments' axis"))
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Attention sinks: a score without a key, that queries can attend to instead of any key.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/nn/detail.hpp"
@@ -53,3 +54,4 @@ WEFT_REJECT_IF((class KeyPos, expression S, expression Sink),
                 "nn::softmax_with_sink: the sink has the keys' axis, or one that the scores lack"))
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The encoder-decoder transformer (Vaswani et al. 2017, figure 1).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/language.hpp"
 
@@ -86,3 +87,4 @@ requires(sizeof...(Axes) != 2 || !encoding_like<P> ||
 #undef WEFT_TRANSFORMER
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

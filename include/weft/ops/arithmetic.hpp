@@ -2,6 +2,7 @@
 // result has their dtype, and int32 wraps modulo 2^32. Misuse does not compile: see the WEFT_REJECT
 // overloads.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/ops/elementwise.hpp"
 
@@ -83,3 +84,4 @@ requires(detail::logical<X> || detail::narrow<X>)
 #undef WEFT_REJECT_FLOAT_ARITHMETIC
 
 }  // namespace weft
+#include "weft/header_end.hpp"

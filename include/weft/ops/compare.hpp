@@ -4,6 +4,7 @@
 // unequal to everything, itself included, and neither less nor greater than anything; x != x is
 // true where x is NaN. Misuse does not compile: see the WEFT_REJECT overloads.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/ops/elementwise.hpp"
 
@@ -60,3 +61,4 @@ WEFT_REJECT_EQUALITY(operator!=, "not_equal")
 #undef WEFT_REJECT_ORDER
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Concatenation along an axis.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
@@ -97,3 +98,4 @@ WEFT_REJECT_IF((class Whole, expression... Xs), (detail::rule_of_stack<Whole, Xs
                (rank, "stack: the result has more than 8 axes"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

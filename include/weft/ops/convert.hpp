@@ -1,5 +1,6 @@
 // Conversion of dtypes, and broadcasting to more axes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/ops/elementwise.hpp"
 
@@ -46,3 +47,4 @@ WEFT_REJECT_IF((class... Axes, expression X), (detail::rule_of_broadcast<X, Axes
                (rank, "broadcast: the result has more than 8 axes"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Contraction: matrix products and torch.einsum of two operands, by axis name.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
@@ -42,3 +43,4 @@ WEFT_REJECT_IF((class... K, expression L, expression R), (detail::rule_of_dot<L,
                (twice, "dot: an axis to contract is named twice"), WEFT_TOO_MANY_AXES("dot"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

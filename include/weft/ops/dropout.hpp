@@ -1,5 +1,6 @@
 // Dropout.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 
@@ -60,3 +61,4 @@ constexpr auto dropout_mask(const tensor<T, S>& x, double rate) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -3,6 +3,7 @@
 // operand, then those that only later operands have, at most 8 together. A C++ scalar counts as a
 // tensor without axes, of the other operand's dtype.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <concepts>
 #include <cstdint>
@@ -161,3 +162,4 @@ constexpr rule rule_of_operands() {
                  __VA_ARGS__)
 
 }  // namespace weft
+#include "weft/header_end.hpp"

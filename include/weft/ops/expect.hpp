@@ -1,5 +1,6 @@
 // Compile-time assertion of a tensor's axes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
@@ -55,3 +56,4 @@ WEFT_REJECT_IF(
     (list, "expect: name each axis once, as in expect<Batch, Pos, Embed>(x)"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Elementwise functions of float tensors: x [...] to the same axes. Other dtypes do not compile.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"
@@ -74,3 +75,4 @@ WEFT_FLOAT_FUNCTION(clamp, where(high < x, high, where(x < low, low < high ? low
                     [[maybe_unused]] double low, [[maybe_unused]] double high)
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Selection by index, and its adjoint. Misuse that is not named below does not compile: see the
 // WEFT_REJECT overloads.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
@@ -201,3 +202,4 @@ WEFT_REJECT_IF((class Classes, expression X, expression I),
                WEFT_CROSS_ENTROPY_RULES("cross_entropy"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Boolean masks, and selection by them.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <limits>
 
@@ -86,3 +87,4 @@ WEFT_REJECT_IF((expression C, class A, detail::operands<A> B), (detail::rule_of_
                (choices, "where: the two choices' elements differ; convert one with weft::cast"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -2,6 +2,7 @@
 // axes. No axes, an axis that x does not have or that is named twice, and other dtypes do not
 // compile.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
@@ -120,3 +121,4 @@ WEFT_REJECT_IF((class... A, expression X), (detail::rule_along_one<X, A...>()),
                WEFT_ALONG_RULES("cumulative_sum"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Padding and reversal along an axis. Misuse does not compile: see the WEFT_REJECT overloads.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/ops/functions.hpp"
 #include "weft/ops/gather.hpp"
@@ -120,3 +121,4 @@ WEFT_REJECT_IF((class A, expression X), (has_axis<A, shape_t<X>> ? rule::none : 
                flip(const X&), WEFT_NO_SUCH_AXIS("flip"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Reductions over the axes K: x float [..., K..., ...] to float with the other axes, in x's order.
 // No axes, an axis that x does not have or that is named twice, and other dtypes do not compile.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
@@ -96,3 +97,4 @@ constexpr auto logsumexp(const X& x) {
 WEFT_REJECT_ALONG(logsumexp, float)
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Rotation of pairs of elements.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/rotation.hpp"
@@ -58,3 +59,4 @@ WEFT_REJECT_IF((class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::h
                WEFT_TOO_MANY_AXES("rotate"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Recurrence along an axis, as jax.lax.scan.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <tuple>
 #include <type_traits>
@@ -363,3 +364,4 @@ WEFT_REJECT_IF(
     (rank, "scan: the outputs of all steps have more than 8 axes"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Expressions without operands. They join the graph of the tensor that they are combined with.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 
@@ -43,3 +44,4 @@ requires(!(axis_like<Axes> && ...))
                 (not_an_axis, "length: name axes, as in length<Batch, Pos>()"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Views: the same elements, of the same dtype, under other axes. Nothing is computed; only a merge
 // of axes whose strides do not nest copies. Misuse does not compile: see the WEFT_REJECT overloads.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <tuple>
 #include <utility>
@@ -224,3 +225,4 @@ constexpr auto stop_gradient(const X& x) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

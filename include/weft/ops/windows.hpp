@@ -1,5 +1,6 @@
 // Sliding windows along an axis.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 
@@ -113,3 +114,4 @@ WEFT_REJECT_IF((class Pos, class Out, class Tap, window W = window{}, expression
                (count, "windows: an axis reflects fewer elements than it has, 16777216 at most"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Rows written into a buffer at a dynamic offset, as for the states of caches.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
@@ -63,3 +64,4 @@ WEFT_REJECT_IF((class A, class P, expression X, expression R, expression... I),
                 "that rows are put along"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

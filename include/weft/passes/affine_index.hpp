@@ -1,5 +1,6 @@
 // Integers that are affine functions of the positions along two axes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -64,3 +65,4 @@ constexpr affine_index as_affine(const graph& g, int id, const affine_axes& axes
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

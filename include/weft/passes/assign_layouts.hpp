@@ -1,5 +1,6 @@
 // Layout assignment: the memory order of intermediates' axes. Outputs keep their declared order.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/graph.hpp"
 #include "weft/passes/eliminate_dead_code.hpp"
@@ -88,3 +89,4 @@ constexpr graph assign_layouts(graph g) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Canonical axis order: derived from what is computed, not from how the formula was written.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 
@@ -153,3 +154,4 @@ constexpr graph canonicalize_axis_order(graph g) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

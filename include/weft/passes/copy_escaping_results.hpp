@@ -1,5 +1,6 @@
 // Copies outputs that alias inputs, parameters or states.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/graph.hpp"
 
@@ -28,3 +29,4 @@ constexpr graph copy_escaping_results(graph g) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The cost of a run as a compile-time constant, with every length at its bound.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -117,3 +118,4 @@ constexpr operation_cost cost_of(const graph& g, bool once = false) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

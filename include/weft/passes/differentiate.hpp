@@ -1,5 +1,6 @@
 // Reverse-mode differentiation, from graph to graph.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <stdexcept>
 
@@ -133,3 +134,4 @@ constexpr graph differentiate(graph g, int loss) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

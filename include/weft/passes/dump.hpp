@@ -1,6 +1,7 @@
 // A graph as text, while compiling and at run time: one line a node, as
 //   %10 = dot(%5, %7) times 0.125: float [Batch, Pos, Heads, KeyPos]
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -176,3 +177,4 @@ constexpr auto graph_text() {
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Dead-code elimination, which also sorts the nodes into the order of execution; of a whole graph,
 // or of some of its results.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <string_view>
 
@@ -209,3 +210,4 @@ constexpr graph keep_outputs(const graph& g, Names... names) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

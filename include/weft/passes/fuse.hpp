@@ -2,6 +2,7 @@
 // operation becomes part of it, applied while values are in registers or in L1. The remaining
 // elementwise operations form fusion groups of one instruction each. This saves memory passes.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/fusion_group.hpp"
 #include "weft/graph/graph.hpp"
@@ -241,3 +242,4 @@ constexpr graph fuse(const graph& g) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Pattern matching: softmax(QKᵀ)V becomes one attention operation, which reads keys and values of
 // 16 bits as they are.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -181,3 +182,4 @@ constexpr graph read_narrow_keys(graph g) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

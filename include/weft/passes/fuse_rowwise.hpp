@@ -4,6 +4,7 @@
 // The gradients for a normalization's gain and bias are fused into the pass over its rows that
 // computes the gradient for its operand: see graph/attributes.hpp.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <limits>
 
@@ -221,3 +222,4 @@ constexpr bool fuse_norm_parameter_gradients(graph& h) {
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

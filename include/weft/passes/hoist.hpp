@@ -1,6 +1,7 @@
 // Loop-invariant code motion across runs: nodes that depend on no input, parameter, state or length
 // are computed once, before the first run.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -130,3 +131,4 @@ constexpr graph hoist(graph g) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

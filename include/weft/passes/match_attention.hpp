@@ -1,5 +1,6 @@
 // The pattern of attention in a graph: softmax(QKᵀ)V with scale, soft cap, masks, biases, dropout.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -413,3 +414,4 @@ class attention_matcher {
 };
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

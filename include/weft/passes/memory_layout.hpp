@@ -1,5 +1,6 @@
 // The layout of tensors in memory: strides and offsets; and that of views.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -120,3 +121,4 @@ inline constexpr auto views = table_of_operations([]<op K>() -> void (*)(view_la
 });
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

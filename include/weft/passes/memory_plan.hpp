@@ -1,5 +1,6 @@
 // What the memory plan of a graph says of each node: its segment, strides and offset.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -58,3 +59,4 @@ struct memory_plan {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

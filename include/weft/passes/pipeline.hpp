@@ -1,5 +1,6 @@
 // The passes that a model's graph goes through, in their order.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <stdexcept>
 #include <string_view>
@@ -116,3 +117,4 @@ constexpr graph run_passes(const graph& g, const pass (&pipeline)[N], std::strin
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Memory planning at compile time: the layout and buffer of every node.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -336,3 +337,4 @@ constexpr memory_plan plan(const graph& g) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

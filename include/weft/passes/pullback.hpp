@@ -1,6 +1,7 @@
 // The gradients that a differentiation has collected so far, and what an operation's adjoint rule
 // sees: its node, the result's gradient, and how to emit what its operands' gradients are made of.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
@@ -275,3 +276,4 @@ class pullback {
 };
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

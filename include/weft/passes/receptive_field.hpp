@@ -1,6 +1,7 @@
 // The critical path of a run, and the path length between two positions of a sequence (Vaswani et
 // al. 2017, table 1).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -234,3 +235,4 @@ constexpr double longest_path(const graph& g, const axis_info* axis) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Forward values of a scan inside its adjoint, which steps in the other direction: rematerialized,
 // or collected by the forward scan.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/graph.hpp"
 
@@ -115,3 +116,4 @@ class forward_replay {
 };
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Removal of dropout and of what stops gradients, for inference.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/graph.hpp"
 
@@ -21,3 +22,4 @@ constexpr graph remove_dropout(graph g) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Common subexpression elimination, constant folding, copy propagation, algebraic identities
 // and dead-code elimination.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -237,3 +238,4 @@ constexpr graph simplify(const graph& original) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

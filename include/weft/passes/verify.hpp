@@ -1,5 +1,6 @@
 // Whether a graph is well-formed: what every pass may rely on, and has to keep.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <string_view>
 
@@ -201,3 +202,4 @@ constexpr graph_fault verify(const graph& g, bool grouped = false) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Matrices of values that pictures and pages show. Link weft::pictures.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/language.hpp"
 
@@ -55,3 +56,4 @@ class grid {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

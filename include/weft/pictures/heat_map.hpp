@@ -1,5 +1,6 @@
 // Heat maps: matrices drawn as coloured squares. Link weft::pictures.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/language.hpp"
 
@@ -41,3 +42,4 @@ struct heat_map_options {
 picture heat_map(const grid& numbers, const heat_map_options& options = {});
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Labels for the rows and columns of pictures and tables. Link weft::pictures.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <string>
@@ -17,3 +18,4 @@ std::vector<std::string> indices(std::size_t count);
 std::vector<std::string> characters(std::string_view text);
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Line charts: series of values over an index. Link weft::pictures.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <string>
@@ -33,3 +34,4 @@ struct line_chart_options {
 picture line_chart(const std::vector<line>& lines, const line_chart_options& options = {});
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // HTML pages: one self-contained file that needs no network. Link weft::pictures.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/language.hpp"
 
@@ -49,3 +50,4 @@ class page {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

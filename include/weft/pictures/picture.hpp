@@ -1,5 +1,6 @@
 // Pictures, as heat_map.hpp and line_chart.hpp draw them. Link weft::pictures.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <string>
@@ -20,3 +21,4 @@ struct picture {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Named arguments of a run, checked against the model's inputs at compile time.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <array>
@@ -321,3 +322,4 @@ void bind_arguments(engine& e, const Args&... args) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Executes a program: the one place where lengths, memory and kernels meet. It knows no model; the
 // typed interfaces are weft::module and weft::trainer.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <array>
@@ -225,3 +226,4 @@ class engine {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

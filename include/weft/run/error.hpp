@@ -1,5 +1,6 @@
 // The exception type of the library.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <stdexcept>
 
@@ -14,3 +15,4 @@ struct error : std::runtime_error {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

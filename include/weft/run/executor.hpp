@@ -1,5 +1,6 @@
 // Executors: the threads that a model runs on, which is the calling thread alone by default.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <functional>
 
@@ -56,3 +57,4 @@ class executor {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

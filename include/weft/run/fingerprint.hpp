@@ -1,5 +1,6 @@
 // A hash of results: whether two machines, threads or programs have computed the same numbers.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -61,3 +62,4 @@ requires(sizeof...(T) != 1 || !(std::is_base_of_v<parameter_block, T> && ...)) W
      "parameters"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

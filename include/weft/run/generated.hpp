@@ -1,5 +1,6 @@
 // Models whose code weft_add_model (CMake) generates.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/axes/name.hpp"
 #include "weft/graph/reject.hpp"
@@ -85,3 +86,4 @@ WEFT_REJECT_IF((model_like Model, fixed_string Loss = "loss"),
                (result, "generated_training: the model has no result with the name of the loss"))
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Aligned memory for a program's parameters and workspace.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdlib>
@@ -30,3 +31,4 @@ aligned_bytes allocate(std::size_t bytes, pages kind = pages::huge);
 std::byte* checked(std::span<std::byte> memory, std::size_t bytes);
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Modules: models that can be run.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <array>
 #include <concepts>
@@ -420,3 +421,4 @@ requires(detail::ill_formed<Model, sampling<Model, Results...>,
 #undef WEFT_REJECT_MAKING
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -2,6 +2,7 @@
 // two members: `states`, the number of state blocks, and a noexcept operator(). With several
 // threads the operator is called concurrently, each time for a disjoint range of the parameters.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -80,3 +81,4 @@ clipping clip(std::span<const double> squares, std::optional<double> clip_norm) 
 }  // namespace detail
 
 }  // namespace weft
+#include "weft/header_end.hpp"

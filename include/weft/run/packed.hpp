@@ -1,5 +1,6 @@
 // Packed weights: what a frozen module keeps of a model's parameters, to share and to save.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,3 +35,4 @@ void unpack(const program& tables, std::size_t i, std::size_t first, std::span<f
 
 }  // namespace detail
 }  // namespace weft
+#include "weft/header_end.hpp"

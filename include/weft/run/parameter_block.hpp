@@ -1,5 +1,6 @@
 // The parameters of a program, in one contiguous block, or where a file has them in memory.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -138,3 +139,4 @@ class parameter_block {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

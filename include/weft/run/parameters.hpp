@@ -1,5 +1,6 @@
 // The parameters of a model, shared by all graphs that run on them.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <span>
@@ -179,3 +180,4 @@ requires(detail::has_parameters_of<Model, Plain>())
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The times of an engine's last runs, instruction by instruction: what a weft::profile reads.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -82,3 +83,4 @@ class recording {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Compile errors for modules and trainers of a model whose names clash or that is beyond a limit,
 // or for results that it does not have.
 #pragma once
+#include "weft/header_begin.hpp"
 // g++ omits the notes on macro expansion for a system header's macros.
 #pragma GCC system_header
 
@@ -160,3 +161,4 @@ constexpr bool is_trainable() {
                        ::weft::detail::results_of_graph<::weft::detail::defined<Model>>>), \
                    (class... Args), (!::weft::detail::has_results<Model, Results...>()),   \
                    __VA_ARGS__)
+#include "weft/header_end.hpp"

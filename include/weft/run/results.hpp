@@ -1,5 +1,6 @@
 // The results of a run.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <array>
 #include <boost/hana/at.hpp>
@@ -146,3 +147,4 @@ auto results_of_run(const engine& e) {
 }  // namespace detail
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // The rounding mode in which weft computes: to nearest, whatever the calling thread's is, since the
 // bounds of exp, sine and others are those of that mode. In another, a sine is wrong by 1 %.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #if !defined(__SSE__) && !defined(__wasm__)
 #include <cfenv>
@@ -45,3 +46,4 @@ class rounding_to_nearest {
 };
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Learning rate schedules: functions from the number of steps done, 0 at first, to a factor of the
 // optimizer's learning rate. Any callable double(std::int64_t) is one.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 
@@ -20,3 +21,4 @@ struct warmup_cosine {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

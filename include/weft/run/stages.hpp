@@ -1,5 +1,6 @@
 // The sequence of instructions in a run: those of a loop repeat once per iteration.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 
@@ -45,3 +46,4 @@ class stages {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

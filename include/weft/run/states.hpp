@@ -1,5 +1,6 @@
 // The states of a module, by name at run time.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <span>
@@ -42,3 +43,4 @@ class state_block {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // What weft_add_model (CMake) generates for the instructions of a program.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/kernels/kernels.hpp"
 
@@ -24,3 +25,4 @@ struct generated_steps {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

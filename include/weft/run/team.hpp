@@ -1,5 +1,6 @@
 // A team of threads that executes stages of work together, each stage in partitions.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -103,3 +104,4 @@ class team {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // An executor on oneTBB's threads. Needs the CMake target weft::tbb, which exists where TBB is
 // found.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/run/executor.hpp"
 
@@ -17,3 +18,4 @@ namespace weft {
 executor threads(int n);
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Trainers: models that can be trained.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -182,3 +183,4 @@ class trainer {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

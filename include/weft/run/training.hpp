@@ -1,5 +1,6 @@
 // What trainers are made of.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <array>
@@ -242,3 +243,4 @@ struct training_parts {
 
 }  // namespace detail
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Tensors in memory: non-owning views, and owning arrays.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <array>
 #include <cassert>
@@ -310,3 +311,4 @@ class array {
 };
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Elements of 16 bits with the precision of 11: float16, IEEE 754 binary16.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -41,3 +42,4 @@ constexpr std::uint16_t to_float16(float x) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // How each stored type of weights looks, one entry for each: its name and number in files, its
 // blocks, and what their elements are.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <bit>
 #include <concepts>
@@ -242,3 +243,4 @@ constexpr void with_format(stored_type type, F f) {
 }
 
 }  // namespace weft::detail
+#include "weft/header_end.hpp"

@@ -5,6 +5,7 @@
 // lie side by side, as the microkernel reads them. A tile has room for full vectors of lines, and
 // its lines for full blocks.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -90,3 +91,4 @@ void copy_line(const packed_matrix& from, const std::byte* data, const tile_of_l
 
 }  // namespace detail
 }  // namespace weft
+#include "weft/header_end.hpp"

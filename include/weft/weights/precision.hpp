@@ -1,5 +1,6 @@
 // What packed weights are kept in.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <array>
 #include <cstddef>
@@ -41,3 +42,4 @@ constexpr const char* name_of(precision p) {
 
 }  // namespace detail
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The types that weights are stored in. formats.hpp has an entry for each.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 
@@ -38,3 +39,4 @@ constexpr bool is_floating(stored_type t) {
 }
 
 }  // namespace weft
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Attention with linear biases: scores decrease with the distance, by a slope for each head (Press
 // et al. 2022).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <bit>
 
@@ -78,3 +79,4 @@ struct learned_alibi : encoding {
 }  // namespace position
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Contextual positions: a key's distance is how many keys up to the query the query counts
 // (Golovneva et al. 2024, "Contextual position encoding: learning to count what's important").
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/position/encoding.hpp"
 #include "weft/nn/score.hpp"
@@ -58,3 +59,4 @@ struct cope : encoding {
 }  // namespace position
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

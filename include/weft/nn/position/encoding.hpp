@@ -9,6 +9,7 @@
 // An encoding is a struct derived from nn::encoding that hides the members it changes: it can add
 // to the embedding, transform queries and keys, and add to the scores and to the weighted values.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <algorithm>
 #include <concepts>
@@ -325,3 +326,4 @@ constexpr shared_encoding<P> shared(scope s, const P& position_encoding) {
 }
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

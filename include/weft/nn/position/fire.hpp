@@ -1,6 +1,7 @@
 // Biases by a small network of the distance, relative to the query's position (Li et al. 2024,
 // "Functional interpolation for relative positions improves long context transformers").
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/linear.hpp"
 #include "weft/nn/position/encoding.hpp"
@@ -60,3 +61,4 @@ struct fire : encoding {
 }  // namespace position
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // A forget gate in attention: the weight of a key decays by the gates of all positions after it
 // (Lin et al. 2025, "Forgetting transformer: softmax attention with a forget gate").
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/linear.hpp"
 #include "weft/nn/position/encoding.hpp"
@@ -36,3 +37,4 @@ struct forgetting : encoding {
 };
 
 }  // namespace weft::nn::position
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // Learned Fourier features of coordinates (Li et al. 2021).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/linear.hpp"
 #include "weft/nn/position/encoding.hpp"
@@ -65,3 +66,4 @@ struct fourier : encoding {
 }  // namespace position
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // The frequencies of sinusoidal and rotary encodings, in radians per position.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -96,3 +97,4 @@ constexpr auto learned_frequencies(scope s, double size, frequency_options optio
 }
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

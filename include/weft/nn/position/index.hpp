@@ -1,5 +1,6 @@
 // Positions as plain values: a baseline for the other encodings.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/nn/position/encoding.hpp"
@@ -56,3 +57,4 @@ struct relative_index : encoding {
 }  // namespace position
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

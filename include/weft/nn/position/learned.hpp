@@ -1,6 +1,7 @@
 // A learned vector for each position (Gehring et al. 2017, section 3.1; Vaswani et al. 2017,
 // section 3.5).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/graph/reject.hpp"
 #include "weft/nn/embedding.hpp"
@@ -39,3 +40,4 @@ struct learned : encoding {
 };
 
 }  // namespace weft::nn::position
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Rotary position embedding (RoPE): queries and keys are rotated by angles proportional to their
 // positions, so that a score depends on their distance only (Su et al. 2021).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include <cstdint>
 #include <numbers>
@@ -389,3 +390,4 @@ struct long_rotary : detail::turning<long_rotary<Pairs, Size>, Size> {
 }  // namespace position
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Relative position representations: learned vectors for clipped distances, in keys and values
 // (Shaw et al. 2018).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/position/encoding.hpp"
 #include "weft/nn/score.hpp"
@@ -40,3 +41,4 @@ struct shaw : shaw_keys<Most> {
 };
 
 }  // namespace weft::nn::position
+#include "weft/header_end.hpp"

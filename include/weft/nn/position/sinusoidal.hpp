@@ -1,5 +1,6 @@
 // Absolute positions as sines and cosines, to be added to the token embeddings.
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/position/encoding.hpp"
 #include "weft/nn/position/frequencies.hpp"
@@ -73,3 +74,4 @@ struct learned_sinusoidal : encoding {
 }  // namespace position
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,5 +1,6 @@
 // A learned scalar for each head and bucket of distances, added to the scores (Raffel et al. 2020).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/position/encoding.hpp"
 #include "weft/ops/arithmetic.hpp"
@@ -86,3 +87,4 @@ struct t5 : encoding {
 }  // namespace position
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

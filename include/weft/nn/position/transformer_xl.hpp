@@ -1,5 +1,6 @@
 // The relative positions of Transformer-XL (Dai et al. 2019).
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/position/encoding.hpp"
 #include "weft/nn/position/sinusoidal.hpp"
@@ -44,3 +45,4 @@ struct transformer_xl : encoding {
 }  // namespace position
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"

@@ -1,6 +1,7 @@
 // Rotary positions whose scores decay with the distance (Sun et al. 2023, "A length-extrapolatable
 // transformer").
 #pragma once
+#include "weft/header_begin.hpp"
 
 #include "weft/nn/position/encoding.hpp"
 #include "weft/nn/position/frequencies.hpp"
@@ -59,3 +60,4 @@ struct xpos : encoding {
 }  // namespace position
 
 }  // namespace weft::nn
+#include "weft/header_end.hpp"
