@@ -7,6 +7,15 @@
 // library, Boost.Hana and MPI, which define none (the test `static/macros`).
 #pragma push_macro("WEFT_HEADER")
 #ifndef WEFT_HEADER
+#pragma GCC diagnostic push
+// Passes compare attributes, and layers options, with numbers that they were set to.
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+// g++ warns of an array's extent that is an int of a template's arguments.
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#ifdef __clang__
+// An owning_call has its operands where a call points to them.
+#pragma clang diagnostic ignored "-Wshadow-field"
+#endif
 #include "weft/macros_off.hpp"
 #endif
 #define WEFT_HEADER

@@ -2,4 +2,5 @@
 #pragma pop_macro("WEFT_HEADER")
 #ifndef WEFT_HEADER
 #include "weft/macros_back.hpp"
+#pragma GCC diagnostic pop
 #endif

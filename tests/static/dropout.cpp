@@ -21,8 +21,8 @@ constexpr weft::model_fault fault_of(double rate) {
 }
 static_assert(fault_of<Batch>(0) == weft::model_fault::none &&
               fault_of<Batch>(1) == weft::model_fault::none &&
-              fault_of<Batch>(-0.1) == weft::model_fault::dropout_rate &&
-              fault_of<Batch>(1.1) == weft::model_fault::dropout_rate &&
+              fault_of<Batch>(-0.1) == weft::model_fault::rate_of_dropout &&
+              fault_of<Batch>(1.1) == weft::model_fault::rate_of_dropout &&
               fault_of<Batch>(std::numeric_limits<double>::quiet_NaN()) ==
-                  weft::model_fault::dropout_rate);
+                  weft::model_fault::rate_of_dropout);
 static_assert(fault_of<Many, More>(0.5) == weft::model_fault::dropout_size);

@@ -41,7 +41,7 @@ namespace weft {
   WEFT_FAULT(out_of_body,                                                                          \
              "scan: a tensor of its body is used outside of it; return it with "                   \
              "next(...).with(y), and take it from .all")                                           \
-  WEFT_FAULT(dropout_rate, "dropout: the rate is not between 0 and 1")                             \
+  WEFT_FAULT(rate_of_dropout, "dropout: the rate is not between 0 and 1")                          \
   WEFT_FAULT(dropout_size, "dropout: the operand has more than 2^32 elements")                     \
   WEFT_FAULT(integer,                                                                              \
              "a number: it does not fit into int32, the elements that it is combined with")        \

@@ -100,10 +100,10 @@ struct training {
 template <model_like Model>
 struct parameters_only {
   static constexpr graph make() {
-    graph g = traced_graph<Model>.unpack();
-    if (g.rejected) return rejected_graph();
-    g.output_count = 0;
-    return eliminate_dead_code_and_inputs(g);
+    graph all = traced_graph<Model>.unpack();
+    if (all.rejected) return rejected_graph();
+    all.output_count = 0;
+    return eliminate_dead_code_and_inputs(all);
   }
   static constexpr auto g = compact<parameters_only>();
 };

@@ -69,7 +69,7 @@ class checkpoint {
   training_state all(const auto& states) const {
     return {of_.parameters(),
             {states.begin(), states.end()},
-            std::string(type_name<typename Distributed::optimizer>()),
+            std::string(type_name<typename Distributed::optimizer_type>()),
             of_.steps()};
   }
   // Copies what this rank keeps of a state: all but the blocks of other ranks.

@@ -68,7 +68,7 @@ template <model_like Model, class Batch, class Optimizer = adamw, fixed_string L
 class distributed {
   using source = training<Model, Loss>;
   using code = lowered<source>;
-  using optimizer = Optimizer;
+  using optimizer_type = Optimizer;
   using batch = detail::batch_axis<source, Batch>;
 
   static constexpr bool well_formed = detail::is_trainable<Model, Loss>() && batch::exists();

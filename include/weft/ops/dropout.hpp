@@ -39,7 +39,7 @@ constexpr rule rule_of_dropout() {
 template <class S>
 constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
   if (!(rate >= 0 && rate <= 1)) {
-    x.g->refuse(model_fault::dropout_rate, "");
+    x.g->refuse(model_fault::rate_of_dropout, "");
     rate = 0;
   }
   if (S::extent > std::uint64_t{1} << 32) x.g->refuse(model_fault::dropout_size, "");

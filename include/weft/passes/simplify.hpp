@@ -89,7 +89,8 @@ class value_numbering {
     using int32 = std::numeric_limits<std::int32_t>;
     if (n.type == dtype::int32 && !(value >= int32::min() && value <= int32::max())) return -1;
     const double size = value < 0 ? -value : value;
-    if (size > std::numeric_limits<float>::max() && size <= std::numeric_limits<double>::max())
+    if (size > double{std::numeric_limits<float>::max()} &&
+        size <= std::numeric_limits<double>::max())
       return -1;
     constant_value(c) =
         n.type == dtype::int32      ? static_cast<double>(static_cast<std::int32_t>(value))

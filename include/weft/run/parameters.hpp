@@ -115,7 +115,7 @@ class parameters : public parameter_block {
   // Allocates a block and initializes it from the seed.
   explicit parameters(parameter_options options = {}) : parameter_block(code::program, options) {}
   // Uses the caller's memory, of `bytes` bytes, with its present values: see parameter_block.
-  explicit parameters(std::span<std::byte> bytes) : parameter_block(code::program, bytes) {}
+  explicit parameters(std::span<std::byte> memory) : parameter_block(code::program, memory) {}
   // With the values of a file, where the file has them in memory if it can:
   // weft::parameters<model>(weft::tensor_file("model.safetensors")).
   explicit parameters(const parameter_source& source) : parameter_block(code::program, source) {}

@@ -1,5 +1,6 @@
 // A program's source file that includes every header and uses models, trainers and files. Compiled
-// with the macros of macros.hpp (-DWITH_MACROS) by every compiler.
+// with the macros of macros.hpp (-DWITH_MACROS) and with the warnings that careful projects have,
+// by every compiler.
 #ifdef WITH_MACROS
 #include "macros.hpp"
 #endif
