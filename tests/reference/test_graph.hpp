@@ -98,7 +98,7 @@ struct test_graph {
     node n = make_node(kind);
     n.axes = axes(over);
     n.leaf = count;
-    leaves[count++] = {name(own_name), g->count, {}, 0, {}};
+    leaves[count++] = {name(own_name), g->count, {}, 0, {}, false};
     bound[own_name] = data;
     return emit(n);
   }
