@@ -1,4 +1,4 @@
-// Files that are in the program itself. Link weft::io.
+// Files that are in the program itself. Link weft::files.
 #pragma once
 #include "weft/header_begin.hpp"
 

@@ -1,5 +1,5 @@
 // GGUF files, version 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md): tensors, and
-// metadata such as a tokenizer's vocabulary. Link weft::io.
+// metadata such as a tokenizer's vocabulary. Link weft::files.
 #pragma once
 #include "weft/header_begin.hpp"
 

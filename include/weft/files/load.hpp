@@ -1,4 +1,4 @@
-// Loads and saves parameters by name, in the file format of safetensors.hpp. Link weft::io.
+// Loads and saves parameters by name, in the file format of safetensors.hpp. Link weft::files.
 #pragma once
 #include "weft/header_begin.hpp"
 

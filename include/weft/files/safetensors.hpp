@@ -1,6 +1,6 @@
 // Writing tensors in the safetensors format (https://github.com/huggingface/safetensors#format):
 // the length of the header as a uint64, the header in JSON, and the elements of all tensors,
-// little-endian and row-major. Link weft::io.
+// little-endian and row-major. Link weft::files.
 #pragma once
 #include "weft/header_begin.hpp"
 

@@ -1,4 +1,4 @@
-// Tensors in files: safetensors, alone or in several files, and GGUF. Link weft::io.
+// Tensors in files: safetensors, alone or in several files, and GGUF. Link weft::files.
 #pragma once
 #include "weft/header_begin.hpp"
 
