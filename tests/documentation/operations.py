@@ -166,7 +166,7 @@ def results_of(page, rows, headers, compiler):
         # Graphs are large values, and here they are on the stack.
         printed = subprocess.run(["sh", "-c", f"ulimit -s 1000000; exec {program}"], check=True,
                                  stdout=subprocess.PIPE, text=True).stdout
-    return [line.split("\t") for line in printed.splitlines()]
+    return [line.replace("page::", "").split("\t") for line in printed.splitlines()]
 
 
 def main():
