@@ -12,7 +12,7 @@ torch.set_num_threads(1)
 
 def save(path, tensors):
     """Writes safetensors: the header's length (64 bits, little-endian), the header, the data."""
-    names = {np.float32: "F32", np.float64: "F64", np.int32: "I32"}
+    names = {np.float32: "F32", np.float64: "F64", np.int32: "I32", np.int64: "I64"}
     header, data = {}, b""
     # The widest elements first: then all are aligned.
     for name, t in sorted(tensors.items(), key=lambda item: -item[1].itemsize):

@@ -3,7 +3,7 @@
 
 Models are computed in double precision from parameters that are exact in float32, so that a stored
 number is the true one but for its own rounding. Optimizers are computed in float32, as they are
-used. Element types in the files: F32, I32, F64.
+used. Element types in the files: F32, I32, I64, F64.
 
   encoder_layer.safetensors         torch.nn.TransformerEncoderLayer: output, loss and gradients
   multi_head_attention.safetensors  torch.nn.MultiheadAttention in its options
@@ -20,6 +20,7 @@ used. Element types in the files: F32, I32, F64.
   char_lm.safetensors               ten training steps of examples/char_lm with two layers
   lora.safetensors                  training of low-rank updates in an attention, in plain PyTorch
   rnn.safetensors                   torch.nn.RNN, GRU and LSTM of two layers, the last two in both directions
+  unet, conformer, crnn.safetensors models of papers, their state_dicts and losses in training
   optimizer.safetensors             torch.optim.SGD and AdamW, five steps on 37 numbers
 
 In a terminal: tests/golden/make_golden.py [the folder to write to]
@@ -38,6 +39,7 @@ from lora import lora
 from losses import losses
 from modern import modern
 from optimizers import optimizers
+from papers import conformer, crnn, unet
 from position import position
 from recurrent import recurrent
 from textbook import textbook, textbook_multi_head
@@ -60,6 +62,9 @@ if __name__ == "__main__":
         "char_lm": char_lm_file(),
         "lora": lora(),
         "rnn": recurrent(),
+        "unet": unet(),
+        "conformer": conformer(),
+        "crnn": crnn(),
         "optimizer": optimizers(),
     }.items():
         save(folder / f"{name}.safetensors", tensors)
