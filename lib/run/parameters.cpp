@@ -241,4 +241,50 @@ void detail::add_lora(const parameter_block& to, const parameter_block& from, do
   }
 }
 
+void detail::fold_norms(const parameter_block& to, const parameter_block& from,
+                        std::span<const layer_and_norm> layers, double epsilon) {
+  const rounding_to_nearest mode;
+  const auto refuse_unless = [](bool fits, std::string_view name) {
+    if (!fits)
+      throw error("folded_batch_norm: a model lacks '" + std::string(name) +
+                  "', or has it with other extents");
+  };
+  const auto in = [](const parameter_block& all, std::string_view name) -> std::span<float> {
+    for (std::size_t i = 0; i < all.count(); ++i)
+      if (all[i].name == name) return all[i].values;
+    return {};
+  };
+  const auto is_bias = [&](std::string_view name) {
+    return std::ranges::any_of(
+        layers, [=](const auto& l) { return std::string(l.layer) + ".bias" == name; });
+  };
+  for (std::size_t i = 0; i < to.count(); ++i) {
+    const parameter p = to[i];
+    const std::span<float> values = in(from, p.name);
+    const bool is_new = values.empty() && is_bias(p.name);
+    refuse_unless(is_new || values.size() == p.values.size(), p.name);
+    if (is_new)
+      std::ranges::fill(p.values, 0.0f);
+    else
+      std::ranges::copy(values, p.values.begin());
+  }
+  for (const layer_and_norm& l : layers) {
+    const std::string layer(l.layer), norm(l.norm);
+    const std::span<float> w = in(to, layer + ".weight"), b = in(to, layer + ".bias");
+    refuse_unless(!b.empty() && !w.empty(), layer + ".bias");
+    const auto of_norm = [&](const char* name) {
+      const std::span<float> values = in(from, norm + name);
+      refuse_unless(values.size() == b.size(), norm + name);
+      return values;
+    };
+    const auto gain = of_norm(".weight"), shift = of_norm(".bias"), mean = of_norm(".running_mean"),
+               variance = of_norm(".running_var");
+    for (std::size_t o = 0, each = w.size() / b.size(); o < b.size(); ++o) {
+      const double scale = double{gain[o]} / std::sqrt(double{variance[o]} + epsilon);
+      for (float& e : w.subspan(o * each, each)) e = static_cast<float>(double{e} * scale);
+      b[o] = static_cast<float>((double{b[o]} - double{mean[o]}) * scale + double{shift[o]});
+    }
+  }
+}
+
 }  // namespace weft

@@ -30,6 +30,7 @@ constexpr auto rms_norm(scope s, const X& x, norm_options options = {}) {
 // Szegedy 2015, algorithm 2), as torch.nn.BatchNorm1d and BatchNorm2d in evaluation: x times a
 // scale plus a shift, which are computed once for each channel. Parameters, all [Channels]: weight
 // and running_var, initially ones, bias and running_mean, zeros. The statistics get no gradient.
+// weft::folded_batch_norm adds all of it to the layer before.
 template <class Channels, expression X>
 constexpr auto batch_norm(scope s, const X& x, norm_options options = {}) {
   const auto weight = s.param<"weight", Channels>(init::ones());

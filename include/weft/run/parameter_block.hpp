@@ -69,6 +69,12 @@ class parameter_source {
   parameter_source& operator=(const parameter_source&) = default;
 };
 
+// The names of a layer and of the batch norm of its results: "conv1" for conv1.weight.
+struct layer_and_norm {
+  std::string_view layer;  // of nn::linear or nn::convolution
+  std::string_view norm;   // of nn::batch_norm
+};
+
 namespace detail {
 
 // The values of the parameters for which keeps(i) holds: where the reader has them in memory, or in
@@ -77,6 +83,9 @@ parameter_memory read_parameters(const program& tables, parameter_reader& from,
                                  const std::function<bool(std::size_t)>& keeps);
 // Adds alpha / Rank B A to the weight of each layer of which `from` has lora_A.weight.
 void add_lora(const parameter_block& to, const parameter_block& from, double alpha);
+// Copies what `from` has, and folds norms into the layers before them.
+void fold_norms(const parameter_block& to, const parameter_block& from,
+                std::span<const layer_and_norm> layers, double epsilon);
 
 }  // namespace detail
 

@@ -3,6 +3,7 @@
 #include "weft/header_begin.hpp"
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -177,6 +178,20 @@ requires(detail::has_parameters_of<Model, Plain>())
   const auto merged = parameters<Plain>(with_updates).copy();
   detail::add_lora(merged, with_updates, alpha);
   return merged;
+}
+
+// The parameters of the model without nn::batch_norm: each layer, an nn::linear or nn::convolution
+// with a bias in Plain and with or without one in Model, gives what its norm makes of it, weight
+// times weight / sqrt(running_var + epsilon), rounded once. `layers` are names in pairs, as in
+// folded_batch_norm<plain>(p, {{"conv1", "bn1"}, {"conv2", "bn2"}}). Throws weft::error where a
+// model has no such parameter.
+template <model_like Plain, model_like Model>
+parameters<Plain> folded_batch_norm(const parameters<Model>& with_norms,
+                                    std::initializer_list<layer_and_norm> layers,
+                                    double epsilon = 1e-5) {
+  const parameters<Plain> folded(parameter_options{});
+  detail::fold_norms(folded, with_norms, std::span(layers.begin(), layers.size()), epsilon);
+  return folded;
 }
 
 }  // namespace weft
