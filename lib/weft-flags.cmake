@@ -33,3 +33,29 @@ function(weft_own_flags variable)
   endif()
   set(${variable} ${flags} PARENT_SCOPE)
 endfunction()
+
+# weft_give_options(<target>)
+#
+# Gives the C++ files of the target's users what they need to compile a model: it is evaluated at compile
+# time, and a large one exceeds the compilers' default limit of steps. With some of its checks for
+# undefined behaviour, g++ does not compare addresses in constant expressions, which distinguish axes:
+# these checks are off where the project, or a target's link options, have such a sanitizer.
+function(weft_give_options target)
+  set(sanitized "$<BOOL:$<FILTER:$<TARGET_PROPERTY:LINK_OPTIONS>,INCLUDE,-fsanitize=.*(undefined|null)>>")
+  get_directory_property(options COMPILE_OPTIONS)
+  foreach(configuration IN LISTS CMAKE_CONFIGURATION_TYPES CMAKE_BUILD_TYPE)
+    string(TOUPPER "${configuration}" upper)
+    list(APPEND options ${CMAKE_CXX_FLAGS_${upper}})
+  endforeach()
+  if("${CMAKE_CXX_FLAGS} ${options}" MATCHES "-fsanitize=[^ ;]*(undefined|null)")
+    set(sanitized 1)
+  endif()
+  set(checks null,nonnull-attribute,returns-nonnull-attribute)
+  # An installed target gets them from find_package.
+  foreach(option IN ITEMS
+      $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-fconstexpr-steps=2000000000>
+      $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconstexpr-ops-limit=2000000000>
+      $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,${sanitized}>:-fno-sanitize=${checks}>)
+    target_compile_options(${target} INTERFACE $<BUILD_INTERFACE:${option}>)
+  endforeach()
+endfunction()
