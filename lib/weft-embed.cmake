@@ -20,6 +20,7 @@ function(weft_embed_weights target)
     target_sources(${target} PRIVATE ${source})
     # Link-time optimization would not find the labels.
     set_source_files_properties(${source} PROPERTIES
-      OBJECT_DEPENDS ${file} COMPILE_OPTIONS -fno-lto SKIP_PRECOMPILE_HEADERS ON)
+      OBJECT_DEPENDS ${file} COMPILE_OPTIONS -fno-lto SKIP_PRECOMPILE_HEADERS ON
+      SKIP_UNITY_BUILD_INCLUSION ON)
   endforeach()
 endfunction()

@@ -71,5 +71,5 @@ template struct detail::made_by_weft_add_model<@unit@>;
   # target.
   weft_own_flags(flags)
   set_source_files_properties(${file} PROPERTIES
-    COMPILE_OPTIONS "-Wfatal-errors;${flags}" SKIP_PRECOMPILE_HEADERS ON)
+    COMPILE_OPTIONS "-Wfatal-errors;${flags}" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
