@@ -10,6 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = {
     "README.md": 200,
     "examples/README.md": 0,
+    "examples/EMBEDDING.md": 0,
+    "examples/OPERATIONS.md": 0,
     "examples/LIMITS.md": 0,
     "examples/dates/README.md": 0,
     "examples/positions/README.md": 0,

@@ -1,0 +1,1 @@
+const char* plugin_version(void) { return "1"; }
