@@ -242,7 +242,7 @@ void detail::add_lora(const parameter_block& to, const parameter_block& from, do
 }
 
 void detail::fold_norms(const parameter_block& to, const parameter_block& from,
-                        std::span<const layer_and_norm> layers, double epsilon) {
+                        std::initializer_list<layer_and_norm> layers, double epsilon) {
   const rounding_to_nearest mode;
   const auto refuse_unless = [](bool fits, std::string_view name) {
     if (!fits)

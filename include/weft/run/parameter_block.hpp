@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -85,7 +86,7 @@ parameter_memory read_parameters(const program& tables, parameter_reader& from,
 void add_lora(const parameter_block& to, const parameter_block& from, double alpha);
 // Copies what `from` has, and folds norms into the layers before them.
 void fold_norms(const parameter_block& to, const parameter_block& from,
-                std::span<const layer_and_norm> layers, double epsilon);
+                std::initializer_list<layer_and_norm> layers, double epsilon);
 
 }  // namespace detail
 

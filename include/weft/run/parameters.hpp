@@ -190,7 +190,7 @@ parameters<Plain> folded_batch_norm(const parameters<Model>& with_norms,
                                     std::initializer_list<layer_and_norm> layers,
                                     double epsilon = 1e-5) {
   const parameters<Plain> folded(parameter_options{});
-  detail::fold_norms(folded, with_norms, std::span(layers.begin(), layers.size()), epsilon);
+  detail::fold_norms(folded, with_norms, layers, epsilon);
   return folded;
 }
 
