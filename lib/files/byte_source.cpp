@@ -22,7 +22,7 @@ std::string reason(int number) {
 }  // namespace
 
 void byte_source::fail(const std::string& what) const {
-  throw error(name_ + ": " + what);
+  detail::raise(name_ + ": " + what);
 }
 
 struct stat byte_source::status() const {
@@ -31,17 +31,14 @@ struct stat byte_source::status() const {
   return s;
 }
 
-byte_source::byte_source(const std::filesystem::path& path) : name_(path.string()) {
+// The destructor closes the file also where this throws, as another constructor has ended.
+byte_source::byte_source(const std::filesystem::path& path)
+    : byte_source(std::vector<std::byte>(), path.string()) {
   // Without O_NONBLOCK, opening a pipe would wait for a writer.
   file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file_ < 0) fail("the file cannot be read: " + reason(errno));
-  try {
-    opened_ = status();
-    if (!S_ISREG(opened_.st_mode)) fail("the file cannot be read: it is not a regular file");
-  } catch (...) {
-    ::close(file_);
-    throw;
-  }
+  opened_ = status();
+  if (!S_ISREG(opened_.st_mode)) fail("the file cannot be read: it is not a regular file");
   size_ = static_cast<std::size_t>(opened_.st_size);
 }
 

@@ -64,7 +64,7 @@ class cursor {
   }
   void skip(std::size_t n) { at_ += n; }
 
-  [[noreturn]] void fail(const std::string& what) const { throw error(file_ + ": " + what); }
+  [[noreturn]] void fail(const std::string& what) const { detail::raise(file_ + ": " + what); }
 
  private:
   std::span<const std::byte> bytes_;

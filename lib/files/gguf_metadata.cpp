@@ -44,11 +44,11 @@ const gguf_entry& expect(const gguf_content& content, std::string_view key, bool
                          std::string_view kind) {
   const std::string where = content.name + ": metadata " + in_quotes(key);
   const gguf_entry* const e = find_entry(content, key);
-  if (e == nullptr) throw error(where + " is not there");
+  if (e == nullptr) detail::raise(where + " is not there");
   if (e->is_list != list || kind_of(e->type) != kind)
-    throw error(where + " is " + (e->is_list ? "a list, each element " : "") +
-                std::string(kind_of(e->type)) + ", and is read as " +
-                (list ? "a list, each element " : "") + std::string(kind));
+    detail::raise(where + " is " + (e->is_list ? "a list, each element " : "") +
+                  std::string(kind_of(e->type)) + ", and is read as " +
+                  (list ? "a list, each element " : "") + std::string(kind));
   return *e;
 }
 
@@ -58,8 +58,8 @@ std::int64_t integer_at(const gguf_content& content, const gguf_entry& e, std::s
     bool fits = false;
     if constexpr (std::integral<decltype(x)>) fits = std::in_range<std::int64_t>(x);
     if (!fits)
-      throw error(content.name + ": metadata " + in_quotes(e.key) + " has the value " +
-                  std::to_string(x) + ", and is read as an integer of 64 bits");
+      detail::raise(content.name + ": metadata " + in_quotes(e.key) + " has the value " +
+                    std::to_string(x) + ", and is read as an integer of 64 bits");
     result = static_cast<std::int64_t>(x);
   });
   return result;

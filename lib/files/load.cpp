@@ -130,9 +130,9 @@ class comparison {
       for (const auto& line : detail::grouped(all, word, 9 / kinds))
         lines += std::string("\n  ") + name + ": " + line;
     }
-    throw error(file.name() + ": not the parameters of the model, which has " +
-                std::to_string(parameters_) + ", while the file has " +
-                std::to_string(file.tensors().size()) + " tensors: " + counts + lines);
+    detail::raise(file.name() + ": not the parameters of the model, which has " +
+                  std::to_string(parameters_) + ", while the file has " +
+                  std::to_string(file.tensors().size()) + " tensors: " + counts + lines);
   }
 
  private:
@@ -265,9 +265,15 @@ std::vector<named_block> blocks_of(const detail::training_state& state) {
 std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
                               const load_options& options) {
   if (detail::has_packed_weights(file))
-    throw error(file.name() +
-                ": the weights are packed; make a module from the file, with their precision");
+    detail::raise(file.name() +
+                  ": the weights are packed; make a module from the file, with their precision");
   return load_all({{parameters, options}}, file, options.ignore_others, passed_over(file));
+}
+
+expected<std::vector<std::string>> try_load(const parameter_block& parameters,
+                                            const std::filesystem::path& file,
+                                            const load_options& options) {
+  return attempt([&] { return load(parameters, tensor_file(file), options); });
 }
 
 weights::weights(tensor_file file, load_options options)
@@ -346,8 +352,8 @@ void load(const state_block& states, const tensor_file& file) {
     const state s = states[i];
     const stored_tensor& t = file[s.name];
     if (t.type != type_in_file(s.type) || !std::ranges::equal(t.shape, s.extents))
-      throw error(file.name() + ": state '" + t.name + "' is " + t.description() +
-                  " in the file, and has the extents " + to_string(s.extents) + " in the module");
+      detail::raise(file.name() + ": state '" + t.name + "' is " + t.description() +
+                    " in the file, and has the extents " + to_string(s.extents) + " in the module");
     auto& bytes = values.emplace_back(s.bytes.size());
     with_type_of(s, [&]<class T>(T) {
       const std::span into(reinterpret_cast<T*>(bytes.data()), t.size());
@@ -369,13 +375,13 @@ void detail::load(training_state& state, const std::filesystem::path& path) {
     return found == file.metadata().end() ? std::string() : found->second;
   };
   if (const std::string optimizer = text(optimizer_key); optimizer != state.optimizer_name)
-    throw error(file.name() + ": the training that was saved is by '" + optimizer +
-                "', and the trainer's is by '" + state.optimizer_name + "'");
+    detail::raise(file.name() + ": the training that was saved is by '" + optimizer +
+                  "', and the trainer's is by '" + state.optimizer_name + "'");
   const std::string digits = text(steps_key);
   std::int64_t steps = 0;
   const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), steps);
   if (failed != std::errc() || end != digits.data() + digits.size() || steps < 0)
-    throw error(file.name() + ": '" + digits + "' is no number of steps");
+    detail::raise(file.name() + ": '" + digits + "' is no number of steps");
   load_all(blocks_of(state), file, false);
   state.steps = steps;
 }
@@ -383,13 +389,13 @@ void detail::load(training_state& state, const std::filesystem::path& path) {
 void detail::save(const training_state& state, const std::filesystem::path& path,
                   const save_options& options) {
   if (options.type != stored_type::float32)
-    throw error(path.string() + ": the state of training is kept in float32");
+    detail::raise(path.string() + ": the state of training is kept in float32");
   auto metadata = options.metadata;
   for (const auto& [key, value] :
        {std::pair<std::string, std::string>{steps_key, std::to_string(state.steps)},
         {optimizer_key, state.optimizer_name}})
     if (!metadata.emplace(key, value).second)
-      throw error(path.string() + ": the metadata '" + key + "' are the trainer's");
+      detail::raise(path.string() + ": the metadata '" + key + "' are the trainer's");
   save_tensors(to_store(blocks_of(state), {}), path, metadata);
 }
 

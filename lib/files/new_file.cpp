@@ -45,7 +45,7 @@ fs::path followed(fs::path path) {
   for (int links = 0; fs::is_symlink(fs::symlink_status(path, failed)); ++links) {
     const fs::path target = fs::read_symlink(path, failed);
     if (failed || links == most_links)
-      throw error(path.string() + ": the file cannot be written: the link cannot be followed");
+      detail::raise(path.string() + ": the file cannot be written: the link cannot be followed");
     path = folder_of(path) / target;  // a target that is absolute replaces the folder
   }
   return path;
@@ -78,16 +78,16 @@ void remove_abandoned(const fs::path& path) {
 
 void new_file::fail() const {
   const int number = errno;
-  throw error(path_.string() +
-              ": the file cannot be written: " + std::generic_category().message(number));
+  detail::raise(path_.string() +
+                ": the file cannot be written: " + std::generic_category().message(number));
 }
 
 new_file::new_file(const fs::path& path) : path_(followed(path)) {
   struct stat old {};
   const bool exists = ::stat(path_.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode))
-    throw error(path.string() +
-                ": the file cannot be written: the path exists and is not a regular file");
+    detail::raise(path.string() +
+                  ": the file cannot be written: the path exists and is not a regular file");
   remove_abandoned(path_);
   std::random_device random;
   for (struct stat s{};;) {

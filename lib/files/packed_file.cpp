@@ -42,7 +42,7 @@ detail::packed_layout layout_of(const std::string& text, const std::string& file
     for (std::uint8_t lanes = 1; lanes <= 16; lanes = static_cast<std::uint8_t>(2 * lanes))
       for (const bool pairs : {false, true})
         if (const detail::packed_layout l{lanes, vectors, pairs}; text_of(l) == text) return l;
-  throw error(file + ": '" + text + "' is no layout of packed weights");
+  detail::raise(file + ": '" + text + "' is no layout of packed weights");
 }
 
 class packed_reader : public parameter_reader {
@@ -51,21 +51,22 @@ class packed_reader : public parameter_reader {
     const std::string as = metadata(precision_key);
     const auto* const named = std::ranges::find(detail::precision_names, as);
     if (named == detail::precision_names.end())
-      throw error(file.name() + ": '" + as + "' is no precision");
+      detail::raise(file.name() + ": '" + as + "' is no precision");
     as_ = static_cast<precision>(named - detail::precision_names.begin());
     layout_ = layout_of(metadata(layout_key), file.name());
     if (tables.instructions.size() == 0)
-      throw error(file.name() + ": the weights are packed in " + as +
-                  "; make a module of them that is given that precision");
+      detail::raise(file.name() + ": the weights are packed in " + as +
+                    "; make a module of them that is given that precision");
     if (metadata(packing_key) != text_of(detail::packing_of(tables)))
-      throw error(file.name() +
-                  ": the weights are packed for another model, or by another version of weft; save "
-                  "them anew from the file that they come from");
+      detail::raise(
+          file.name() +
+          ": the weights are packed for another model, or by another version of weft; save "
+          "them anew from the file that they come from");
     const stored_tensor& packed = file[packed_name];
     const std::size_t bytes = packed_size(tables.packed_bytes, as_);
     if (packed.type != stored_type::uint8 || packed.size() != bytes)
-      throw error(file.name() + ": tensor '" + packed_name + "' is " + packed.description() +
-                  ", and would be U8 [" + std::to_string(bytes) + "]");
+      detail::raise(file.name() + ": tensor '" + packed_name + "' is " + packed.description() +
+                    ", and would be U8 [" + std::to_string(bytes) + "]");
     for (const parameter_ref& p : tables.parameters) kept_.push_back(find_kept(p));
     mapped_ = packed.source->map();
     if (mapped_ != nullptr && detail::is_aligned(mapped_.get() + packed.offset, alignment)) {
@@ -90,8 +91,8 @@ class packed_reader : public parameter_reader {
   }
   std::shared_ptr<std::byte[]> packed(precision as) override {
     if (as != as_)
-      throw error(file_.name() + ": the weights are packed in " + detail::name_of(as_) +
-                  ", and the module is to have them in " + detail::name_of(as));
+      detail::raise(file_.name() + ": the weights are packed in " + detail::name_of(as_) +
+                    ", and the module is to have them in " + detail::name_of(as));
     return layout_ == kernels::layout_of_packed() ? packed_ : nullptr;
   }
 
@@ -106,8 +107,8 @@ class packed_reader : public parameter_reader {
     const stored_tensor& t = file_[tables_->name(p.name)];
     const std::vector<std::size_t> extents(p.extent, p.extent + p.rank);
     if (t.type != stored_type::float32 || t.shape != extents)
-      throw error(file_.name() + ": parameter '" + t.name + "' is " + t.description() +
-                  " in the file, and has other extents in the model");
+      detail::raise(file_.name() + ": parameter '" + t.name + "' is " + t.description() +
+                    " in the file, and has other extents in the model");
     return &t;
   }
 

@@ -1,11 +1,11 @@
 // Reading the header of a safetensors file.
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "extents.hpp"
 #include "file_content.hpp"
+#include "json.hpp"
 #include "weft/run/error.hpp"
 #include "weights/file_types.hpp"
 
@@ -92,21 +92,21 @@ class header_reader : public nlohmann::json_sax<json> {
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const json::exception& e) override {
-    throw error(file_ + ": the header is not JSON: " + detail::shortened(e.what(), 300));
+    detail::raise(file_ + ": the header is not JSON: " + detail::shortened(e.what(), 300));
   }
 
  private:
   static constexpr std::array<std::string_view, 3> keys{"dtype", "shape", "data_offsets"};
 
   bool deeper() {
-    if (++depth_ > 3) throw error(file_ + ": the header is nested deeper than the format allows");
+    if (++depth_ > 3) detail::raise(file_ + ": the header is nested deeper than the format allows");
     return true;
   }
   // Ignores the value of a key that the format does not define; throws weft::error for any other,
   // which then is not of the type that the format requires.
   bool other_value() const {
-    if (in_metadata_) throw error(file_ + ": '__metadata__' is not an object of strings");
-    if (depth_ == 1) throw error(where() + " is not described by an object");
+    if (in_metadata_) detail::raise(file_ + ": '__metadata__' is not an object of strings");
+    if (depth_ == 1) detail::raise(where() + " is not described by an object");
     if (numbers_ != nullptr || std::find(keys.begin(), keys.end(), key_) != keys.end()) lacks(key_);
     return true;
   }
@@ -114,17 +114,17 @@ class header_reader : public nlohmann::json_sax<json> {
     for (std::size_t k = 0; k < keys.size(); ++k)
       if (!has_[k]) lacks(keys[k]);
     if (offsets_.size() != 2 || offsets_[0] > offsets_[1])
-      throw error(where() + " has the data_offsets " + to_string(offsets_) +
-                  ", which are not a begin and an end");
+      detail::raise(where() + " has the data_offsets " + to_string(offsets_) +
+                    ", which are not a begin and an end");
     tensors_.back().offset = offsets_[0];
     tensors_.back().bytes = offsets_[1] - offsets_[0];
   }
   [[noreturn]] void lacks(std::string_view key) const {
-    throw error(where() + " has no '" + std::string(key) + "', a " +
-                (key == "dtype" ? "string" : "list of non-negative integers"));
+    detail::raise(where() + " has no '" + std::string(key) + "', a " +
+                  (key == "dtype" ? "string" : "list of non-negative integers"));
   }
   [[noreturn]] void twice() const {
-    throw error(file_ + ": the header has the name " + in_quotes(key_) + " twice");
+    detail::raise(file_ + ": the header has the name " + in_quotes(key_) + " twice");
   }
   std::string where() const { return file_ + ": tensor " + in_quotes(tensors_.back().name); }
 
@@ -145,20 +145,20 @@ void check(stored_tensor& t, std::size_t data, const std::string& file) {
   const std::string where = file + ": tensor " + in_quotes(t.name);
   const auto* const type = detail::find_in_safetensors(t.type_name);
   if (type == nullptr)
-    throw error(where + " has the dtype " + in_quotes(t.type_name) +
-                ", which the format does not have");
+    detail::raise(where + " has the dtype " + in_quotes(t.type_name) +
+                  ", which the format does not have");
   t.type = type->type;
   if (t.offset > data || t.bytes > data - t.offset)
-    throw error(where + " has the data_offsets " + to_string({t.offset, t.offset + t.bytes}) +
-                ", and the file has " + std::to_string(data) + " bytes of data");
+    detail::raise(where + " has the data_offsets " + to_string({t.offset, t.offset + t.bytes}) +
+                  ", and the file has " + std::to_string(data) + " bytes of data");
   detail::checked_size bits = detail::elements_of(t.shape);
   bits.times(type->bits);
   if (!bits.fits || bits.value % 8 != 0 || bits.value / 8 != t.bytes)
-    throw error(where + ", " + t.description() + ", has " + std::to_string(t.bytes) +
-                " bytes, and needs " +
-                (!bits.fits            ? "more than any file has"
-                 : bits.value % 8 != 0 ? std::to_string(bits.value) + " bits"
-                                       : std::to_string(bits.value / 8)));
+    detail::raise(where + ", " + t.description() + ", has " + std::to_string(t.bytes) +
+                  " bytes, and needs " +
+                  (!bits.fits            ? "more than any file has"
+                   : bits.value % 8 != 0 ? std::to_string(bits.value) + " bits"
+                                         : std::to_string(bits.value / 8)));
 }
 
 // Throws weft::error unless the tensors fill the `data` bytes after the header without gaps or
@@ -173,11 +173,11 @@ void check_layout(const std::vector<stored_tensor>& tensors, std::size_t data,
   std::size_t next = 0;
   for (const auto* t : order) {
     if (t->offset != next)
-      throw error(file + ": tensor " + in_quotes(t->name) +
-                  (t->offset < next ? " overlaps another one" : " comes after a gap"));
+      detail::raise(file + ": tensor " + in_quotes(t->name) +
+                    (t->offset < next ? " overlaps another one" : " comes after a gap"));
     next += t->bytes;
   }
-  if (next != data) throw error(file + ": there are bytes after the last tensor");
+  if (next != data) detail::raise(file + ": there are bytes after the last tensor");
 }
 
 // Returns the header. Throws weft::error unless it begins with '{' and ends with '}', after which
@@ -186,24 +186,24 @@ std::string read_header(const detail::byte_source& source) {
   const std::string& file = source.name();
   std::uint64_t size = 0;
   if (source.size() < sizeof size)
-    throw error(file + ": the file has " + std::to_string(source.size()) +
-                " bytes, and the length of the header takes 8");
+    detail::raise(file + ": the file has " + std::to_string(source.size()) +
+                  " bytes, and the length of the header takes 8");
   source.read(0, std::as_writable_bytes(std::span(&size, 1)));
   const std::size_t rest = source.size() - sizeof size;
   if (size > rest)
-    throw error(file + ": the header has " + std::to_string(size) + " bytes, and the file has " +
-                std::to_string(rest) + " for it and the data");
+    detail::raise(file + ": the header has " + std::to_string(size) + " bytes, and the file has " +
+                  std::to_string(rest) + " for it and the data");
   if (size > most_in_header)
-    throw error(file + ": the header has " + std::to_string(size) +
-                " bytes, and the format allows " + std::to_string(most_in_header));
+    detail::raise(file + ": the header has " + std::to_string(size) +
+                  " bytes, and the format allows " + std::to_string(most_in_header));
   std::string header(static_cast<std::size_t>(size), '\0');
   source.read(sizeof size, std::as_writable_bytes(std::span(header)));
-  if (!header.starts_with('{')) throw error(file + ": the header does not begin with '{'");
+  if (!header.starts_with('{')) detail::raise(file + ": the header does not begin with '{'");
   if (header[header.find_last_not_of(' ')] != '}')
-    throw error(file + ": the header does not end with '}' and optional spaces");
+    detail::raise(file + ": the header does not end with '}' and optional spaces");
   // The JSON library would take a zero byte for the end of the header.
   if (const auto zero = header.find('\0'); zero != header.npos)
-    throw error(file + ": the header is not JSON: its byte " + std::to_string(zero) + " is zero");
+    detail::raise(file + ": the header is not JSON: its byte " + std::to_string(zero) + " is zero");
   return header;
 }
 

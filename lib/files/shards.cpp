@@ -1,9 +1,9 @@
 // Reading the index of a model that is in several safetensors files.
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "extents.hpp"
 #include "file_content.hpp"
+#include "json.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {
@@ -21,23 +21,19 @@ constexpr std::size_t most_in_index = 100'000'000;  // as for the header of one 
 std::map<std::string, std::string> weight_map_of(const byte_source& index) {
   const std::string& name = index.name();
   if (index.size() > most_in_index)
-    throw error(name + ": the index has " + std::to_string(index.size()) + " bytes, and at most " +
-                std::to_string(most_in_index) + " are read");
+    detail::raise(name + ": the index has " + std::to_string(index.size()) +
+                  " bytes, and at most " + std::to_string(most_in_index) + " are read");
   std::string text(index.size(), '\0');
   index.read(0, std::as_writable_bytes(std::span(text)));
-  json parsed;
-  try {
-    parsed = json::parse(text);
-  } catch (const json::exception& e) {
-    throw error(name + ": the index is not JSON: " + detail::shortened(e.what(), 300));
-  }
+  const json parsed =
+      detail::using_json([&] { return json::parse(text); }, name + ": the index is not JSON: ");
   const auto map = parsed.find("weight_map");
   if (!parsed.is_object() || map == parsed.end() || !map->is_object())
-    throw error(name + ": the index has no object 'weight_map'");
+    detail::raise(name + ": the index has no object 'weight_map'");
   std::map<std::string, std::string> files;
   for (const auto& [tensor, file] : map->items()) {
     if (!file.is_string())
-      throw error(name + ": the file of tensor " + in_quotes(tensor) + " is no text");
+      detail::raise(name + ": the file of tensor " + in_quotes(tensor) + " is no text");
     files[tensor] = file.get<std::string>();
   }
   return files;
@@ -54,17 +50,19 @@ detail::file_content detail::read_index(const byte_source& index,
     // An index does not reach beyond its folder.
     const std::filesystem::path path(file);
     if (path.filename() != path || path.extension() != ".safetensors")
-      throw error(content.name + ": tensor " + in_quotes(tensor) + " is in " + in_quotes(file) +
-                  ", which is no safetensors file beside the index");
+      detail::raise(content.name + ": tensor " + in_quotes(tensor) + " is in " + in_quotes(file) +
+                    ", which is no safetensors file beside the index");
     auto found = opened.find(file);
-    if (found == opened.end()) try {
-        found = opened.emplace(file, tensor_file(folder / path)).first;
-      } catch (const error& e) {
-        throw error(content.name + " names a file that cannot be used: " + e.what());
-      }
+    if (found == opened.end()) {
+      auto named = attempt([&] { return tensor_file(folder / path); });
+      if (!named)
+        detail::raise(content.name + " names a file that cannot be used: " + named.error().what());
+      found = opened.emplace(file, *std::move(named)).first;
+    }
     const auto* const t = found->second.find(tensor);
     if (t == nullptr)
-      throw error(content.name + ": tensor " + in_quotes(tensor) + " is not in " + in_quotes(file));
+      detail::raise(content.name + ": tensor " + in_quotes(tensor) + " is not in " +
+                    in_quotes(file));
     content.tensors.push_back(*t);
   }
   sort_by_name(content);

@@ -24,12 +24,12 @@ void check_kind(const stored_tensor& t) {
       t.type, [&]<class Format>(Format) { can = detail::is_read_as<T, typename Format::value>; });
   if (can) return;
   if (t.type == stored_type::other)
-    throw error(place(t) + ", has elements of a type that weft does not read");
+    detail::raise(place(t) + ", has elements of a type that weft does not read");
   const char* const kind = std::same_as<T, bool>     ? "booleans"
                            : std::same_as<T, float>  ? "floating-point numbers"
                            : std::same_as<T, double> ? "numbers"
                                                      : "integers";
-  throw error(place(t) + ", is read as " + kind);
+  detail::raise(place(t) + ", is read as " + kind);
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ template <class T, class Value>
 T converted(const stored_tensor& t, std::size_t i, Value x) {
   if constexpr (std::same_as<Value, std::int64_t> && std::same_as<T, std::int32_t>)
     if (!std::in_range<T>(x))
-      throw error(place(t) + ": element " + std::to_string(i) + " is " + std::to_string(x) +
-                  ", which does not fit");
+      detail::raise(place(t) + ": element " + std::to_string(i) + " is " + std::to_string(x) +
+                    ", which does not fit");
   return static_cast<T>(x);
 }
 
@@ -97,14 +97,14 @@ template <class T>
 void stored_tensor::read(std::span<T> into) const {
   check_kind<T>(*this);
   if (into.size() != size())
-    throw error(place(*this) + ", is read into " + std::to_string(into.size()) + " elements");
+    detail::raise(place(*this) + ", is read into " + std::to_string(into.size()) + " elements");
   read_elements(*this, 0, into);
 }
 void stored_tensor::read_part(std::size_t first, std::span<float> into) const {
   check_kind<float>(*this);
   if (first > size() || into.size() > size() - first)
-    throw error(place(*this) + ": " + std::to_string(into.size()) + " elements from element " +
-                std::to_string(first) + " on are not in it");
+    detail::raise(place(*this) + ": " + std::to_string(into.size()) + " elements from element " +
+                  std::to_string(first) + " on are not in it");
   read_elements(*this, first, into);
 }
 template void stored_tensor::read(std::span<float>) const;

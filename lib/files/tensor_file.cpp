@@ -34,7 +34,7 @@ void detail::sort_by_name(file_content& content) {
   std::ranges::sort(all, {}, &stored_tensor::name);
   const auto twice = std::ranges::adjacent_find(all, {}, &stored_tensor::name);
   if (twice != all.end())
-    throw error(content.name + ": the header has the name " + in_quotes(twice->name) + " twice");
+    detail::raise(content.name + ": the header has the name " + in_quotes(twice->name) + " twice");
 }
 
 tensor_file::tensor_file(file_content content)
@@ -60,7 +60,7 @@ const stored_tensor* tensor_file::find(std::string_view name) const {
 
 const stored_tensor& tensor_file::operator[](std::string_view name) const {
   if (const auto* const t = find(name)) return *t;
-  throw error(name_ + ": there is no tensor " + in_quotes(name));
+  detail::raise(name_ + ": there is no tensor " + in_quotes(name));
 }
 
 }  // namespace weft

@@ -1,10 +1,10 @@
 // Writing a safetensors file.
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "extents.hpp"
+#include "json.hpp"
 #include "new_file.hpp"
 #include "weft/files/safetensors.hpp"
 #include "weft/run/error.hpp"
@@ -94,23 +94,19 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
     const std::size_t count = std::visit([](auto values) { return values.size(); }, t->values);
     const detail::checked_size size = detail::elements_of(t->shape);
     if (!size.fits || size.value != count)
-      throw error(where + " has the shape " + detail::to_string(t->shape) + " and " +
-                  std::to_string(count) + " elements");
-    if (!becomes(*t)) throw error(where + ": its elements are not stored as that type");
+      detail::raise(where + " has the shape " + detail::to_string(t->shape) + " and " +
+                    std::to_string(count) + " elements");
+    if (!becomes(*t)) detail::raise(where + ": its elements are not stored as that type");
     if (t->name == "__metadata__" || header.contains(t->name))
-      throw error(where + ": the name is taken");
+      detail::raise(where + ": the name is taken");
     const std::size_t end = offset + count * detail::entry_of(t->type).bits / 8;
     header[t->name] = {{"dtype", detail::entry_of(t->type).name},
                        {"shape", t->shape},
                        {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text;
-  try {
-    text = header.dump();
-  } catch (const json::exception& e) {  // names that are not UTF-8
-    throw error(file + ": " + e.what());
-  }
+  // Throws where names are not UTF-8.
+  std::string text = detail::using_json([&] { return header.dump(); }, file + ": ");
   // Packed weights, which are mapped into memory, are aligned.
   const std::size_t size = sizeof(std::uint64_t) + text.size();
   text.append((alignment - size % alignment) % alignment, ' ');

@@ -194,7 +194,7 @@ std::string explained_text(const program& p, const graph_parts& g, const model_c
 void refuse_pass(std::string_view name, array_view<pass> pipeline) {
   std::string text = "explain: there is no pass " + std::string(name) + ", but";
   for (const pass& p : pipeline) text.append(" ").append(p.name);
-  throw error(text);
+  detail::raise(text);
 }
 
 }  // namespace weft::detail

@@ -14,7 +14,7 @@ namespace {
 
 void check(cairo_status_t status) {
   if (status != CAIRO_STATUS_SUCCESS)
-    throw error(std::string("picture: ") + cairo_status_to_string(status));
+    detail::raise(std::string("picture: ") + cairo_status_to_string(status));
 }
 
 // The offset of a text of this extent from its position.

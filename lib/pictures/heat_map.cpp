@@ -128,12 +128,12 @@ void draw_colour_bar(canvas& on, const palette& colour, place corner, double hei
 
 void check(const grid& numbers, const heat_map_options& options) {
   if (options.cell == 0 || options.scale == 0)
-    throw error("heat map: cells of " + std::to_string(options.cell) + " units of " +
-                std::to_string(options.scale) + " pixels");
+    detail::raise("heat map: cells of " + std::to_string(options.cell) + " units of " +
+                  std::to_string(options.scale) + " pixels");
   const auto labels = [](const std::string& of, std::size_t are, std::size_t needed) {
     if (are != 0 && are != needed)
-      throw error("heat map: " + std::to_string(are) + " labels for " + std::to_string(needed) +
-                  " " + of);
+      detail::raise("heat map: " + std::to_string(are) + " labels for " + std::to_string(needed) +
+                    " " + of);
   };
   labels("rows", options.rows.size(), numbers.rows());
   labels("columns", options.columns.size(), numbers.columns());

@@ -57,7 +57,7 @@ class plot {
           across_.include(index(i));
           down_.include(l.values[i]);
         }
-    if (across_.from > across_.to) throw error("line chart: there is no value");
+    if (across_.from > across_.to) detail::raise("line chart: there is no value");
     across_ = across_.widened(0);
     down_ = down_.widened(0.05);
   }
@@ -134,9 +134,9 @@ class plot {
 
 void check(const line_chart_options& options) {
   if (options.width == 0 || options.height == 0 || options.scale == 0 || !(options.step > 0))
-    throw error("line chart: " + std::to_string(options.width) + " × " +
-                std::to_string(options.height) + " units of " + std::to_string(options.scale) +
-                " pixels, a step of " + std::to_string(options.step));
+    detail::raise("line chart: " + std::to_string(options.width) + " × " +
+                  std::to_string(options.height) + " units of " + std::to_string(options.scale) +
+                  " pixels, a step of " + std::to_string(options.step));
 }
 
 }  // namespace

@@ -76,8 +76,8 @@ std::string number(double x, int decimals) {
 
 void check(const char* of, std::size_t are, std::size_t needed) {
   if (are != 0 && are != needed)
-    throw error("table: " + std::to_string(are) + " headings for " + std::to_string(needed) + " " +
-                of);
+    detail::raise("table: " + std::to_string(are) + " headings for " + std::to_string(needed) +
+                  " " + of);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ void write_file(const std::string& file, const std::string& bytes) {
   std::ofstream out(file, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.close();
-  if (!out) throw error("cannot write " + file);
+  if (!out) detail::raise("cannot write " + file);
 }
 
 void picture::save(const std::string& file) const {

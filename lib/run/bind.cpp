@@ -40,8 +40,8 @@ void follow_rules(const program& p, lengths_array& lengths, Set set) {
       return "axis " + std::string(p.name(p.lengths[rule.target].name)) + " made from others";
     };
     if (!rule.rounds_down && sum * rule.multiply % rule.divide != 0)
-      throw error(where() + ": " + std::to_string(sum) + " elements do not make rows of " +
-                  std::to_string(rule.divide));
+      detail::raise(where() + ": " + std::to_string(sum) + " elements do not make rows of " +
+                    std::to_string(rule.divide));
     const auto target = static_cast<std::size_t>(rule.target);
     set(target, static_cast<std::size_t>(sum * rule.multiply / rule.divide), p.lengths[target].name,
         where);
@@ -81,15 +81,16 @@ void engine::find_lengths(std::span<const binding> arguments,
   const auto set = [&](std::size_t slot, std::size_t value, name_ref called, auto where) {
     const length_ref& axis = p_->lengths[slot];
     if (value > axis.most)
-      throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
-                  std::to_string(value) + ", and may have at most " + std::to_string(axis.most));
+      detail::raise(where() + ": axis " + std::string(p_->name(called)) + " has length " +
+                    std::to_string(value) + ", and may have at most " + std::to_string(axis.most));
     if (value < axis.least)
-      throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
-                  std::to_string(value) + ", and must have at least " + std::to_string(axis.least));
+      detail::raise(where() + ": axis " + std::string(p_->name(called)) + " has length " +
+                    std::to_string(value) + ", and must have at least " +
+                    std::to_string(axis.least));
     if (lengths[slot] != unknown && lengths[slot] != value)
-      throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
-                  std::to_string(value) + ", and " + std::to_string(lengths[slot]) +
-                  " elsewhere in this run");
+      detail::raise(where() + ": axis " + std::string(p_->name(called)) + " has length " +
+                    std::to_string(value) + ", and " + std::to_string(lengths[slot]) +
+                    " elsewhere in this run");
     lengths[slot] = value;
   };
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -101,9 +102,9 @@ void engine::find_lengths(std::span<const binding> arguments,
       if (!e.fixed())
         set(e.slot(), given, input.axis_name[a], where);
       else if (given != e.most)
-        throw error(where() + ": axis " + std::string(p_->name(input.axis_name[a])) +
-                    " has length " + std::to_string(given) + ", and must have " +
-                    std::to_string(e.most));
+        detail::raise(where() + ": axis " + std::string(p_->name(input.axis_name[a])) +
+                      " has length " + std::to_string(given) + ", and must have " +
+                      std::to_string(e.most));
     }
   }
   follow_rules(*p_, lengths, set);
@@ -111,17 +112,18 @@ void engine::find_lengths(std::span<const binding> arguments,
     if (lengths[i] == unknown) lengths[i] = p_->lengths[i].most;
   for (const min_length& r : p_->requirements)
     if (lengths[static_cast<std::size_t>(r.slot)] < r.least)
-      throw error("axis " + std::string(p_->name(p_->lengths[r.slot].name)) + " has length " +
-                  std::to_string(lengths[static_cast<std::size_t>(r.slot)]) +
-                  ", and a slice of it needs at least " + std::to_string(r.least));
+      detail::raise("axis " + std::string(p_->name(p_->lengths[r.slot].name)) + " has length " +
+                    std::to_string(lengths[static_cast<std::size_t>(r.slot)]) +
+                    ", and a slice of it needs at least " + std::to_string(r.least));
 }
 
 void engine::check_loss(float loss) const {
   if (std::isfinite(loss)) return;
   for (std::size_t i = 0; i < p_->lengths.size(); ++i)
     if (lengths_[i] == 0)
-      throw error("the loss is not finite, as axis " + std::string(p_->name(p_->lengths[i].name)) +
-                  " has length 0: the mean over no examples is not a number");
+      detail::raise("the loss is not finite, as axis " +
+                    std::string(p_->name(p_->lengths[i].name)) +
+                    " has length 0: the mean over no examples is not a number");
 }
 
 namespace {
@@ -187,10 +189,10 @@ void engine::check_indices(const index_check& check, const binding& argument,
                  [&](std::ptrdiff_t at, std::ptrdiff_t position) {
                    const std::int32_t index = data[at];
                    if (index < 0 || static_cast<std::size_t>(index) >= most)
-                     throw error("argument " + quoted(p_->name(input.name)) + ": element " +
-                                 std::to_string(first + position) + " is " + std::to_string(index) +
-                                 ", and " +
-                                 bounds_of(check, p_->name(check.axis_name), length_of_axis));
+                     detail::raise("argument " + quoted(p_->name(input.name)) + ": element " +
+                                   std::to_string(first + position) + " is " +
+                                   std::to_string(index) + ", and " +
+                                   bounds_of(check, p_->name(check.axis_name), length_of_axis));
                  });
 }
 
@@ -225,9 +227,9 @@ void engine::check_computed(const instruction& s, std::ptrdiff_t place) const no
 void engine::refuse_outside() {
   const std::uint64_t found = outside_.exchange(outside_in_all_runs_);
   const index_check& check = p_->index_checks[(found >> 32) - 1];
-  throw error("a computed " + std::string(check.of == checked_as::index ? "index" : "place") +
-              " is " + std::to_string(static_cast<std::int32_t>(found)) + ", and " +
-              bounds_of(check, p_->name(check.axis_name), check.axis.in(lengths_.data())));
+  detail::raise("a computed " + std::string(check.of == checked_as::index ? "index" : "place") +
+                " is " + std::to_string(static_cast<std::int32_t>(found)) + ", and " +
+                bounds_of(check, p_->name(check.axis_name), check.axis.in(lengths_.data())));
 }
 
 // Checks the start and the count of each write, for every index of their axes.
@@ -262,16 +264,16 @@ void engine::check_writes(std::span<const binding> arguments,
         [&](std::ptrdiff_t at, std::ptrdiff_t count) {
           const std::int64_t some = r.count.is_known ? number(r.count, count) : rows;
           if (some < 0 || some > rows)
-            throw error(called(r.count) + ": element " + std::to_string(element) + " is " +
-                        std::to_string(some) + ", and the rows along axis " +
-                        std::string(p_->name(r.rows_name)) + " are " + std::to_string(rows));
+            detail::raise(called(r.count) + ": element " + std::to_string(element) + " is " +
+                          std::to_string(some) + ", and the rows along axis " +
+                          std::string(p_->name(r.rows_name)) + " are " + std::to_string(rows));
           if (r.at.is_known)
             if (const std::int64_t first = number(r.at, at); first < 0 || first + some > room)
-              throw error(called(r.at) + ": element " + std::to_string(element) + " is " +
-                          std::to_string(first) + ", and from there is no room for " +
-                          std::to_string(some) + " more along axis " +
-                          std::string(p_->name(r.room_name)) + ", whose length is " +
-                          std::to_string(room));
+              detail::raise(called(r.at) + ": element " + std::to_string(element) + " is " +
+                            std::to_string(first) + ", and from there is no room for " +
+                            std::to_string(some) + " more along axis " +
+                            std::string(p_->name(r.room_name)) + ", whose length is " +
+                            std::to_string(room));
           ++element;
         });
   }
@@ -325,10 +327,10 @@ binding bind_range(const program& p, const input_ref& input, const void* data, s
       unknown = a;
   }
   if (unknown < 0 ? size != row : size % row != 0)
-    throw error("argument '" + std::string(p.name(input.name)) + "': " + std::to_string(size) +
-                " elements, and " +
-                (unknown < 0 ? std::to_string(row) : "a multiple of " + std::to_string(row)) +
-                " are needed");
+    detail::raise("argument '" + std::string(p.name(input.name)) + "': " + std::to_string(size) +
+                  " elements, and " +
+                  (unknown < 0 ? std::to_string(row) : "a multiple of " + std::to_string(row)) +
+                  " are needed");
   binding b{.data = data};
   std::ptrdiff_t stride = 1;
   for (int a = input.rank - 1; a >= 0; --a) {

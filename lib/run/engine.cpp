@@ -16,16 +16,26 @@ namespace weft {
 void detail::check_linked(const program& linked, std::uint64_t fingerprint,
                           std::string_view model) {
   if (linked.fingerprint != fingerprint)
-    throw error("two source files of this program have different models named " +
-                std::string(model) +
-                ", or axes of one name with other extents, and the linker keeps one: put those of "
-                "each file in a namespace of its own, or in an unnamed one");
+    detail::raise(
+        "two source files of this program have different models named " + std::string(model) +
+        ", or axes of one name with other extents, and the linker keeps one: put those of "
+        "each file in a namespace of its own, or in an unnamed one");
 }
 
 void engine::use::refuse_second_use() {
-  throw error(
+  detail::raise(
       "another thread uses this module or trainer; give each thread one of its own, which can "
       "share weights: weft::module<model> second(weft::sharing(first))");
+}
+
+bool engine::try_run(void (*bind)(void*), void* with, std::string& why) {
+  auto all = [&] {
+    const use one(*this);
+    bind(with);
+    run();
+    check_run();
+  };
+  return detail::caught(all, why);
 }
 
 engine::engine(const program& p, memory m, generated_steps generated)
@@ -248,7 +258,7 @@ void engine::run_watched(Watch watch) noexcept {
 }
 
 void engine::record(const std::shared_ptr<recording>& r) {
-  if (!recording_.expired()) throw error("profile: there is one already");
+  if (!recording_.expired()) detail::raise("profile: there is one already");
   recording_ = r;
   if (team_) r->run_on(team_->threads());
 }

@@ -26,10 +26,10 @@ aligned_bytes allocate(std::size_t bytes, pages kind) {
   const bool huge = kind == pages::huge && size >= 2 * huge_page;
   const std::size_t unit = huge ? huge_page : alignment;
   // calloc knows that pages fresh from the system are zeros, and does not touch them.
-  if (size > SIZE_MAX - unit) throw std::bad_alloc();
+  if (size > SIZE_MAX - unit) detail::raise_bad_alloc();
   std::size_t room = size + unit;
   void* const start = std::calloc(room, 1);
-  if (start == nullptr) throw std::bad_alloc();
+  if (start == nullptr) detail::raise_bad_alloc();
   void* p = start;
   std::align(unit, size, p, room);
 #ifdef MADV_HUGEPAGE
@@ -40,10 +40,10 @@ aligned_bytes allocate(std::size_t bytes, pages kind) {
 
 std::byte* checked(std::span<std::byte> memory, std::size_t bytes) {
   if (memory.size() < bytes || reinterpret_cast<std::uintptr_t>(memory.data()) % alignment != 0)
-    throw error("memory: " + std::to_string(memory.size()) + " bytes at " +
-                std::to_string(reinterpret_cast<std::uintptr_t>(memory.data()) % alignment) +
-                " beyond a multiple of " + std::to_string(alignment) + "; " +
-                std::to_string(bytes) + " are needed, aligned to " + std::to_string(alignment));
+    detail::raise("memory: " + std::to_string(memory.size()) + " bytes at " +
+                  std::to_string(reinterpret_cast<std::uintptr_t>(memory.data()) % alignment) +
+                  " beyond a multiple of " + std::to_string(alignment) + "; " +
+                  std::to_string(bytes) + " are needed, aligned to " + std::to_string(alignment));
   return memory.data();
 }
 

@@ -80,17 +80,18 @@ std::vector<double> factors_of(const program& tables, const training_options& op
       factors[2 * i + 1] = group.decay;
     }
     if (!used)
-      throw error("training_options: the pattern '" + group.pattern +
-                  "' of a group stands for no parameter of the model");
+      detail::raise("training_options: the pattern '" + group.pattern +
+                    "' of a group stands for no parameter of the model");
   }
   return factors;
 }
 
 void refuse_norm(double norm) {
-  throw error("trainer: the norm of the gradients is " +
-              std::string(std::isnan(norm) ? "not a number" : "infinite") +
-              ", and no parameter was updated; training_options::error_if_nonfinite = false leaves "
-              "out such steps without an error");
+  detail::raise(
+      "trainer: the norm of the gradients is " +
+      std::string(std::isnan(norm) ? "not a number" : "infinite") +
+      ", and no parameter was updated; training_options::error_if_nonfinite = false leaves "
+      "out such steps without an error");
 }
 
 }  // namespace detail

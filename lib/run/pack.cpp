@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "fnv_hash.hpp"
@@ -117,28 +118,31 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   };
   std::atomic<std::size_t> next = 0;
   detail::mutex guard;
-  std::exception_ptr failed;
+  bool failed = false;
+  std::string why;
   on_threads([&](std::byte* scratch) {
-    for (std::size_t n; (n = next.fetch_add(1, std::memory_order_relaxed)) < order.size();) try {
+    auto pack_all = [&] {
+      for (std::size_t n; (n = next.fetch_add(1, std::memory_order_relaxed)) < order.size();)
         for (const instruction* const s : packing[order[n]])
           if (memory_.parameters[order[n]] != nullptr)
             pack(*s, packed, as, scratch);
           else
             read_and_pack(order[n], *s, scratch);
-      } catch (...) {
-        const std::lock_guard lock(guard);
-        failed = std::current_exception();
-        return;
-      }
+    };
+    if (std::string here; detail::caught(pack_all, here)) {
+      const std::lock_guard lock(guard);
+      failed = true;
+      why = std::move(here);
+    }
   });
-  if (failed) std::rethrow_exception(failed);
+  if (failed) detail::raise(why);
   adopt(packed, as);
 }
 
 void engine::freeze(const engine& frozen) {
-  if (frozen.memory_.packed == nullptr) throw error("freeze: the other module is not frozen");
+  if (frozen.memory_.packed == nullptr) detail::raise("freeze: the other module is not frozen");
   if (frozen.p_ != p_ && detail::packing_of(*frozen.p_) != detail::packing_of(*p_))
-    throw error(
+    detail::raise(
         "freeze: the other module's model has other weights, or packs them otherwise; make this "
         "one "
         "from the file that they come from");

@@ -98,8 +98,8 @@ parameter_memory shared_memory(const program& tables, const parameter_block& sha
     const std::size_t i = shared.index_of(tables.name(r.name));
     if (!std::ranges::equal(shared.extents(i),
                             std::span(r.extent, static_cast<std::size_t>(r.rank))))
-      throw error("parameters: '" + std::string(tables.name(r.name)) +
-                  "' has other extents in the model whose memory is shared");
+      detail::raise("parameters: '" + std::string(tables.name(r.name)) +
+                    "' has other extents in the model whose memory is shared");
     memory.addresses.push_back(shared.addresses()[i]);
   }
   // The owner is kept alive; nothing is changed through this pointer.
@@ -184,8 +184,8 @@ bool parameter_block::is_partial() const {
 parameter parameter_block::operator[](std::size_t i) const {
   const parameter_ref& r = tables_->parameters[i];
   if (memory_->addresses[i] == nullptr)
-    throw error("parameters: '" + std::string(tables_->name(r.name)) +
-                "' is kept only as the module has packed it");
+    detail::raise("parameters: '" + std::string(tables_->name(r.name)) +
+                  "' is kept only as the module has packed it");
   return {
       tables_->name(r.name), extents(i), {reinterpret_cast<float*>(memory_->addresses[i]), r.size}};
 }
@@ -193,7 +193,7 @@ parameter parameter_block::operator[](std::size_t i) const {
 std::size_t parameter_block::index_of(std::string_view name) const {
   for (std::size_t i = 0; i < count(); ++i)
     if (tables_->name(tables_->parameters[i].name) == name) return i;
-  throw error("parameters: the model has none with the name '" + std::string(name) + "'");
+  detail::raise("parameters: the model has none with the name '" + std::string(name) + "'");
 }
 
 std::span<const std::size_t> parameter_block::extents(std::size_t i) const {
@@ -215,7 +215,7 @@ std::span<float> parameter_block::floats() const {
   if (count() == 0) return {};
   for (std::size_t i = 0; i < count(); ++i)
     if (memory_->addresses[i] != memory_->addresses[0] + tables_->parameters[i].offset)
-      throw error(
+      detail::raise(
           "parameters: they are in the memory of a file, not in one block; copy() makes one");
   return {reinterpret_cast<float*>(memory_->addresses[0]),
           tables_->parameter_bytes / sizeof(float)};
@@ -246,8 +246,8 @@ void detail::fold_norms(const parameter_block& to, const parameter_block& from,
   const rounding_to_nearest mode;
   const auto refuse_unless = [](bool fits, std::string_view name) {
     if (!fits)
-      throw error("folded_batch_norm: a model lacks '" + std::string(name) +
-                  "', or has it with other extents");
+      detail::raise("folded_batch_norm: a model lacks '" + std::string(name) +
+                    "', or has it with other extents");
   };
   const auto in = [](const parameter_block& all, std::string_view name) -> std::span<float> {
     for (std::size_t i = 0; i < all.count(); ++i)

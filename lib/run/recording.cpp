@@ -15,7 +15,7 @@ recording::recording(const program& p, std::size_t capacity)
       phases_(capacity),
       instructions_(capacity * stride_),
       lengths_(capacity * slots_) {
-  if (capacity == 0) throw error("profile: it has to keep at least one run");
+  if (capacity == 0) detail::raise("profile: it has to keep at least one run");
 }
 
 std::int64_t recording::now() noexcept {

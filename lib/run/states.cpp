@@ -22,7 +22,7 @@ state state_block::operator[](std::size_t i) const {
 state state_block::find(std::string_view name) const {
   for (std::size_t i = 0; i < count(); ++i)
     if (tables_->name(tables_->states[i].name) == name) return (*this)[i];
-  throw error("states: the module has none with the name '" + std::string(name) + "'");
+  detail::raise("states: the module has none with the name '" + std::string(name) + "'");
 }
 
 void state_block::assign(const state_block& from) const {
@@ -31,8 +31,8 @@ void state_block::assign(const state_block& from) const {
     const state to = (*this)[i];
     const state& source = sources.emplace_back(from.find(to.name));
     if (source.type != to.type || !std::ranges::equal(source.extents, to.extents))
-      throw error("states: '" + std::string(to.name) +
-                  "' has other elements or extents in the module that is copied from");
+      detail::raise("states: '" + std::string(to.name) +
+                    "' has other elements or extents in the module that is copied from");
   }
   for (std::size_t i = 0; i < count(); ++i)
     std::memcpy((*this)[i].bytes.data(), sources[i].bytes.data(), sources[i].bytes.size());

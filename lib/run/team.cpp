@@ -16,8 +16,8 @@ namespace weft {
 executor::executor(int width, std::function<void(int n, job f)> run)
     : width_(width), run_(std::move(run)) {
   if (width < 1)
-    throw error("executor: " + std::to_string(width) + " threads, and at least 1 is needed");
-  if (!run_) throw error("executor: without a function that runs");
+    detail::raise("executor: " + std::to_string(width) + " threads, and at least 1 is needed");
+  if (!run_) detail::raise("executor: without a function that runs");
 }
 
 double team::wall_clock() noexcept {

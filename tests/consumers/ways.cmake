@@ -1,6 +1,6 @@
 # Uses weft in one way in which programs use it: builds the project `ways`, and runs what comes of it.
 #
-# -D WAY=<installed | makefile | fetched | with_highway> -D WEFT=<weft's folder> -D BUILD=<its build folder>
+# -D WAY=<installed | makefile | fetched | with_highway | without_exceptions> -D WEFT=<weft's folder> -D BUILD=<its build folder>
 # -D SOURCE=<the project> -D WORK=<an empty folder> -D COMPILER=<C++ compiler> -D NM=<nm>
 # -D MAKE=<make> -D PKG_CONFIG=<pkg-config>
 file(REMOVE_RECURSE ${WORK})
@@ -61,13 +61,23 @@ if(WAY STREQUAL "installed")
   # A static weft in a plugin, which exports nothing of it.
   install_into(${WORK}/prefix)
   configure(build -DCMAKE_PREFIX_PATH=${WORK}/prefix)
-  build(build plugin host sanitized)
+  build(build plugin host sanitized without_exceptions)
   run(said ${WORK}/build/host ${WORK}/build/libplugin.so)
+  foreach(what IN ITEMS attempts handler)
+    run(said ${WORK}/build/without_exceptions ${what})
+  endforeach()
   symbols(exported "weft" -D ${WORK}/build/libplugin.so)
   expect("what the plugin exports of weft" "${exported}" "")
   file(STRINGS ${WORK}/build/compile_commands.json lines REGEX "-fno-sanitize")
   list(FILTER lines EXCLUDE REGEX "sanitized[.]dir")
   expect("what is compiled without checks where there is no sanitizer" "${lines}" "")
+elseif(WAY STREQUAL "without_exceptions")
+  # Neither has weft.
+  configure(build -DCMAKE_CXX_FLAGS=-fno-exceptions -DWEFT_TARGETS=baseline -DWEFT_DEBUG_KERNELS=ON)
+  build(build without_exceptions weft_files)
+  run(said ${WORK}/build/without_exceptions handler)
+  execute_process(COMMAND ${WORK}/build/without_exceptions abort RESULT_VARIABLE code ERROR_VARIABLE said)
+  expect("what an error says that nobody handles" "${said}" ".*axis Pos has length 4.*")
 elseif(WAY STREQUAL "makefile")
   install_into(${WORK}/prefix)
   make(build ${WORK}/prefix)

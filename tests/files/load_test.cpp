@@ -84,6 +84,19 @@ BOOST_AUTO_TEST_CASE(a_saved_module_is_loaded) {
   BOOST_TEST(equal(saved.parameters(), part.parameters()));
 }
 
+BOOST_AUTO_TEST_CASE(try_load_returns_what_load_throws) {
+  const temporary file("tried.safetensors");
+  weft::module<model> net({.seed = 1}), other({.seed = 2});
+  const auto missing = weft::try_load(other, file);
+  BOOST_TEST(!missing);
+  BOOST_TEST(missing.error().what() == thrown_by([&] { weft::load(other, file); }));
+  weft::save(net, file);
+  const auto ignored = weft::try_load(other, file);
+  BOOST_TEST(ignored.has_value());
+  BOOST_TEST(ignored->empty());
+  BOOST_TEST(equal(net.parameters(), other.parameters()));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_saved_to_memory_is_the_content_of_the_file) {
   const temporary path("weft_load_test");
   const weft::parameters<model> parameters({.seed = 7}), loaded({.seed = 8});

@@ -1,6 +1,6 @@
 # Checks that what has other results on another machine is not called: functions of Highway that differ
 # between targets, but in kernels/hwy-inl.h, which explains why; and those of the C library that are not
-# correctly rounded. Usage: cmake -DROOT=<the repository> -P highway.cmake
+# correctly rounded. Nor does what has to compile without exceptions throw. Usage: cmake -DROOT=<the repository> -P highway.cmake
 file(GLOB_RECURSE files ${ROOT}/include/*.h ${ROOT}/include/*.hpp ${ROOT}/lib/*.h ${ROOT}/lib/*.hpp
   ${ROOT}/lib/*.cpp ${ROOT}/benchmarks/*.cpp ${ROOT}/examples/*.cpp)
 list(LENGTH files count)
@@ -12,6 +12,17 @@ foreach(file IN LISTS files)
   file(STRINGS ${file} lines REGEX "hn::Ne[^a-zA-Z]")
   if(lines)
     message(SEND_ERROR "${file} calls hn::Ne; call unequal of kernels/hwy-inl.h instead")
+  endif()
+endforeach()
+
+# weft compiles without exceptions, but for what is between the ranks of MPI.
+set(with_exceptions ${files})
+list(FILTER with_exceptions EXCLUDE REGEX "/mpi/|/(benchmarks|examples)/|/weft/fault.hpp$|/lib/run/error.cpp$|/lib/files/json.hpp$")
+foreach(file IN LISTS with_exceptions)
+  file(STRINGS ${file} lines REGEX "^( |[^/]*[^a-z_/])(throw [a-z:]+[({]|throw;|try {|catch [(])")
+  if(lines)
+    message(SEND_ERROR "${file} throws or catches; detail::raise and detail::caught of run/error.hpp do, "
+      "where the compiler has exceptions:\n${lines}")
   endif()
 endforeach()
 

@@ -13,6 +13,7 @@
 
 #include "weft/axes/name.hpp"
 #include "weft/files/safetensors.hpp"
+#include "weft/run/error.hpp"
 #include "weft/run/module.hpp"
 #include "weft/run/packed.hpp"
 #include "weft/run/parameters.hpp"
@@ -60,6 +61,10 @@ struct save_options {
 // parameter is set, so an error changes no parameter. Returns the names of the ignored tensors.
 std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
                               const load_options& options = {});
+// The same of a file by its path, but what would be thrown is returned.
+expected<std::vector<std::string>> try_load(const parameter_block& parameters,
+                                            const std::filesystem::path& file,
+                                            const load_options& options = {});
 // Writes every parameter under its name, with the extents of its axes. Throws weft::error where the
 // file cannot be written. The file is replaced atomically when it is complete; its mode stays, and
 // a symbolic link is followed.
@@ -102,6 +107,13 @@ template <model_like Model, class Unit>
 std::vector<std::string> load(detail::runnable<Model, Unit>& net, const std::filesystem::path& file,
                               const load_options& options = {}) {
   return load(net.parameters(), tensor_file(file), options);
+}
+// The same, but what would be thrown is returned.
+template <model_like Model, class Unit>
+expected<std::vector<std::string>> try_load(detail::runnable<Model, Unit>& net,
+                                            const std::filesystem::path& file,
+                                            const load_options& options = {}) {
+  return try_load(net.parameters(), file, options);
 }
 // Saves the parameters of a module or a monte_carlo.
 template <model_like Model, class Unit>

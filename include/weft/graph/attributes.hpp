@@ -7,8 +7,8 @@
 #include "weft/header_begin.hpp"
 
 #include <cstddef>
-#include <stdexcept>
 
+#include "weft/fault.hpp"
 #include "weft/graph/operands.hpp"
 
 namespace weft {
@@ -17,7 +17,7 @@ namespace detail {
 
 // Not constexpr: where constant evaluation reaches it, the compiler prints its name as the error.
 inline void the_operation_has_no_such_attribute() {
-  throw std::logic_error("graph: the operation has no such attribute");
+  detail::fault("graph: the operation has no such attribute");
 }
 // A field that operations share, of nodes of these; Words is what their lines call it.
 template <auto Field, auto Words, op... Kinds>

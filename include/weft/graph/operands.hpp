@@ -4,8 +4,8 @@
 #include "weft/header_begin.hpp"
 
 #include <cstdint>
-#include <stdexcept>
 
+#include "weft/fault.hpp"
 #include "weft/graph/node.hpp"
 #include "weft/graph/op_table.hpp"
 
@@ -15,10 +15,10 @@ namespace detail {
 
 // Not constexpr: where constant evaluation reaches one, the compiler prints its name as the error.
 inline void the_operation_has_no_slot_for_this_role() {
-  throw std::logic_error("graph: the operation has no slot for this role");
+  detail::fault("graph: the operation has no slot for this role");
 }
 inline void operands_are_added_in_the_order_of_their_slots() {
-  throw std::logic_error("graph: operands are added in the order of their slots");
+  detail::fault("graph: operands are added in the order of their slots");
 }
 
 }  // namespace detail

@@ -10,12 +10,12 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/tuple.hpp>
 #include <concepts>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "weft/axes/fixed_string.hpp"
+#include "weft/fault.hpp"
 #include "weft/graph/lengths.hpp"
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
@@ -194,7 +194,7 @@ namespace detail {
 // Not constexpr: where constant evaluation reaches it, the compiler prints its name as the error.
 template <model_fault Why>
 void refuse_the_model() {
-  throw std::invalid_argument(std::string(sentence_of(Why)));
+  fault(std::string(sentence_of(Why)).c_str());
 }
 
 // The graph of a model; of a refused one, an empty graph with the error that is to be reported.
@@ -252,7 +252,7 @@ constexpr graph trace_if_constant() {
 }  // namespace detail
 
 // The graph of a model, with all its results, followed by the updates of its states. What
-// WEFT_MODEL_FAULTS lists is an error: std::invalid_argument, if it is not evaluated as a constant.
+// WEFT_MODEL_FAULTS lists is an error: std::logic_error, if it is not evaluated as a constant.
 template <model_like Model>
 constexpr graph trace() {
   graph g = detail::trace_unchecked<Model>();

@@ -2,8 +2,7 @@
 #pragma once
 #include "weft/header_begin.hpp"
 
-#include <stdexcept>
-
+#include "weft/fault.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/ops.hpp"
 #include "weft/passes/eliminate_dead_code.hpp"
@@ -13,10 +12,10 @@ namespace weft {
 
 // Not constexpr: reached while compiling, they are errors that print their names.
 inline void this_operation_has_no_second_derivative() {
-  throw std::logic_error("differentiate: this operation has no second derivative");
+  detail::fault("differentiate: this operation has no second derivative");
 }
 inline void only_a_result_without_axes_can_be_differentiated() {
-  throw std::logic_error("differentiate: only a result without axes can be differentiated");
+  detail::fault("differentiate: only a result without axes can be differentiated");
 }
 
 namespace detail {

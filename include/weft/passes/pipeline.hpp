@@ -2,9 +2,9 @@
 #pragma once
 #include "weft/header_begin.hpp"
 
-#include <stdexcept>
 #include <string_view>
 
+#include "weft/fault.hpp"
 #include "weft/graph/static_array.hpp"
 #include "weft/passes/assign_layouts.hpp"
 #include "weft/passes/canonicalize_axis_order.hpp"
@@ -76,10 +76,10 @@ inline constexpr pass training_passes[]{passes::simplify,       passes::canonica
 
 // Not constexpr: reached while compiling, they are errors that print their names.
 inline void a_pass_leaves_a_malformed_graph() {
-  throw std::logic_error("passes: a pass leaves a malformed graph");
+  detail::fault("passes: a pass leaves a malformed graph");
 }
 inline void there_is_no_such_pass() {
-  throw std::invalid_argument("passes: there is no pass of this name");
+  detail::fault("passes: there is no pass of this name");
 }
 
 namespace detail {

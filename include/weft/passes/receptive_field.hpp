@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
 
+#include "weft/fault.hpp"
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/lengths.hpp"
@@ -64,7 +64,7 @@ constexpr double sequential_operations(const graph& g) {
 
 // Not constexpr: reached while compiling, it is an error that prints its name.
 inline void the_positions_have_more_names_than_paths_follow() {
-  throw std::length_error("path_length: the positions have more names than paths follow");
+  detail::fault("path_length: the positions have more names than paths follow");
 }
 
 namespace detail {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "weft/kernels/kernels.hpp"
@@ -106,6 +107,14 @@ class engine {
   void reset() noexcept;
   // Sets to zeros the slice of one state at an index of one of its axes.
   void reset(const state_ref& s, int axis, std::size_t index) noexcept;
+
+  // Binds the arguments by bind(), runs, and checks the run, as one use. Returns
+  // whether these have thrown, and why.
+  template <class F>
+  bool try_run(F& bind, std::string& why) {
+    return try_run([](void* with) { (*static_cast<F*>(with))(); }, std::addressof(bind), why);
+  }
+  bool try_run(void (*bind)(void*), void* with, std::string& why);
 
   // Executes the instructions on the arguments bound last. No allocation, no lock, no system call.
   void run() noexcept;

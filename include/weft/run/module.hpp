@@ -42,7 +42,7 @@ struct shared_weights {
 template <model_like Model>
 const weft::parameters<Model>& complete(const weft::parameters<Model>& all) {
   if (all.is_partial())
-    throw error(
+    detail::raise(
         "module: some parameters are kept only as another module has packed them; share both with "
         "weft::sharing(module)");
   return all;
@@ -190,7 +190,7 @@ class runnable {
   // The packed weights, to save, see weft::save of weft/files/load.hpp. Throws weft::error where
   // the module is not frozen.
   packed_weights packed() const {
-    if (!engine_->is_frozen()) throw error("packed: the module is not frozen");
+    if (!engine_->is_frozen()) detail::raise("packed: the module is not frozen");
     const auto& blocks = engine_->blocks();
     return {&code::program,
             parameters_,
@@ -211,6 +211,18 @@ class runnable {
     engine_->run();
     engine_->check_run();
     return results_of_run<Model, source>(*engine_);
+  }
+
+  // The same, but what would be thrown is returned: a weft::expected of what a call returns.
+  //
+  //   if (auto y = net.try_run(weft::arg<"x">(x))) use(*y); else std::puts(y.error().what());
+  template <class... Args>
+  requires(detail::rule_of_arguments<source, Args...>() ==
+           rule::none) auto try_run(const Args&... args) {
+    using results = decltype(results_of_run<Model, source>(*engine_));
+    auto bind = [&] { bind_arguments<source>(*engine_, args...); };
+    if (std::string why; engine_->try_run(bind, why)) return expected<results>(error(why));
+    return expected<results>(results_of_run<Model, source>(*engine_));
   }
 
   // The parameters; the copy shares their memory.
@@ -239,8 +251,8 @@ class runnable {
   template <class A>
   requires(states_have<A>()) void reset(std::size_t index) {
     if (index >= A::extent)
-      throw error("reset: index " + std::to_string(index) + " of axis " +
-                  std::string(type_name<A>()) + ", which has " + std::to_string(A::extent));
+      detail::raise("reset: index " + std::to_string(index) + " of axis " +
+                    std::string(type_name<A>()) + ", which has " + std::to_string(A::extent));
     for (int i = 0; i < source::g.state_count; ++i) {
       const node& n = source::g.nodes[source::g.states[i].node];
       if (const int axis = n.axes.find(&info_of<A>); axis >= 0)
@@ -292,6 +304,10 @@ class runnable {
 
   WEFT_REJECT_ARGUMENTS(
       source, auto operator()(const Args&...) { return results_of_run<Model, source>(*engine_); })
+  WEFT_REJECT_ARGUMENTS(
+      source, auto try_run(const Args&...) {
+        return attempt([&] { return results_of_run<Model, source>(*engine_); });
+      })
   WEFT_REJECT_CALL(
       "state: these results depend on no state of this name, elements and axes",
       (states_of<source>), (fixed_string Name, class T, class... Axes),
