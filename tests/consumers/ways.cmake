@@ -1,8 +1,8 @@
 # Uses weft in one way in which programs use it: builds the project `ways`, and runs what comes of it.
 #
-# -D WAY=<installed | makefile | fetched | with_highway | without_exceptions> -D WEFT=<weft's folder> -D BUILD=<its build folder>
+# -D WAY=<one of the ways below> -D WEFT=<weft's folder> -D BUILD=<its build folder>
 # -D SOURCE=<the project> -D WORK=<an empty folder> -D COMPILER=<C++ compiler> -D NM=<nm>
-# -D MAKE=<make> -D PKG_CONFIG=<pkg-config>
+# -D MAKE=<make> -D PKG_CONFIG=<pkg-config> -D DPKG=<dpkg> -D CONAN=<conan>
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 
@@ -13,6 +13,7 @@ function(run variable)
     message(FATAL_ERROR "${command}\n${said}${errors}")
   endif()
   set(${variable} "${said}" PARENT_SCOPE)
+  set(errors "${errors}" PARENT_SCOPE)
 endfunction()
 function(configure folder)
   run(said ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/${folder} -G Ninja -DWAY=${WAY} -DWEFT=${WEFT}
@@ -81,6 +82,94 @@ elseif(WAY STREQUAL "without_exceptions")
 elseif(WAY STREQUAL "makefile")
   install_into(${WORK}/prefix)
   make(build ${WORK}/prefix)
+elseif(WAY STREQUAL "debian")
+  # CPack's package, which dpkg installs into a root of its own, and removes. It knows the system's
+  # packages there, as it has to find what this one depends on.
+  run(said ${CMAKE_COMMAND} --build ${BUILD} --target weft)
+  run(said ${CMAKE_CPACK_COMMAND} -G DEB --config ${BUILD}/CPackConfig.cmake -B ${WORK})
+  file(GLOB package ${WORK}/*.deb)
+  set(root ${WORK}/root)
+  file(MAKE_DIRECTORY ${root}/var/lib/dpkg/info ${root}/var/lib/dpkg/updates ${root}/var/lib/dpkg/triggers)
+  file(COPY_FILE /var/lib/dpkg/status ${root}/var/lib/dpkg/status)
+  set(dpkg ${DPKG} --root=${root} --log=${WORK}/log --force-not-root --force-bad-path)
+  run(said ${dpkg} --install ${package})
+  file(GLOB found RELATIVE ${root} ${root}/* ${root}/usr/*)
+  list(REMOVE_ITEM found var usr)
+  expect("where its files are" "${found}" "usr/include;usr/lib;usr/share")
+  execute_process(COMMAND grep -rlF -e ${WEFT} -e ${BUILD} ${root}/usr OUTPUT_VARIABLE said)
+  expect("what names the folders of its build" "${said}" "")
+  run(said ${DPKG}-deb --field ${package} Depends)
+  expect("what it needs" "${said}" "libhwy-dev [(]>= 1.0.3[)], libboost-dev [(]>= 1.74[)].*")
+  make(build ${root}/usr)
+  configure(again -DCMAKE_PREFIX_PATH=${root}/usr)
+  run(said ${dpkg} --remove libweft-dev)
+  file(GLOB found ${root}/usr)
+  expect("what is left of it" "${found}" "")
+elseif(WAY STREQUAL "vcpkg")
+  # The port is read with a part of what vcpkg's functions do by their documentation: it is configured
+  # with every feature of vcpkg.json, and its files are where it says.
+  set(PORT weft)
+  set(CURRENT_PACKAGES_DIR ${WORK}/packages)
+  set(port ${WEFT}/examples/packages/vcpkg/weft)
+  file(READ ${port}/vcpkg.json json)
+  string(JSON version GET "${json}" version)
+  file(READ ${WEFT}/CMakeLists.txt project)
+  expect("the project" "${project}" ".*project[(]weft VERSION ${version} .*")
+  function(vcpkg_check_features)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" OUT_FEATURE_OPTIONS FEATURES)
+    set(options "")
+    while(arg_FEATURES)
+      list(POP_FRONT arg_FEATURES feature option)
+      string(JSON said GET "${json}" features ${feature} description)
+      string(JSON json REMOVE "${json}" features ${feature})
+      list(APPEND options -D${option}=AUTO)
+    endwhile()
+    string(JSON left GET "${json}" features)
+    expect("features without an option" "${left}" "{}")
+    set(${arg_OUT_FEATURE_OPTIONS} ${options} PARENT_SCOPE)
+  endfunction()
+  function(vcpkg_cmake_configure)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" SOURCE_PATH OPTIONS)
+    run(said ${CMAKE_COMMAND} -S ${arg_SOURCE_PATH} -B ${WORK}/build -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+      ${arg_OPTIONS})
+    string(REGEX MATCH "Manually-specified.*" unknown "${errors}")
+    expect("options that there are not" "${unknown}" "")
+  endfunction()
+  function(vcpkg_cmake_install)
+    install_into(${CURRENT_PACKAGES_DIR})
+  endfunction()
+  function(vcpkg_cmake_config_fixup name folder)
+    file(GLOB found RELATIVE ${CURRENT_PACKAGES_DIR} ${CURRENT_PACKAGES_DIR}/${folder}/weft-config.cmake)
+    expect("the file for find_package" "${found}" "lib/cmake/weft/weft-config.cmake")
+  endfunction()
+  function(vcpkg_fixup_pkgconfig)
+  endfunction()
+  function(vcpkg_install_copyright name file)
+    file(SIZE ${file} size)
+  endfunction()
+  include(${port}/portfile.cmake)
+elseif(WAY STREQUAL "conan")
+  # The recipe and the program that tests it, in a cache of their own.
+  file(COPY ${WEFT}/examples/packages/conan/test_package DESTINATION ${WORK})
+  set(ENV{CONAN_HOME} ${WORK}/home)
+  set(ENV{CXX} ${COMPILER})
+  run(said ${CONAN} profile detect)
+  run(said ${CONAN} create ${WEFT}/examples/packages/conan -tf ${WORK}/test_package -s build_type=Debug
+    -o weft/*:targets=baseline -c tools.cmake.cmaketoolchain:generator=Ninja
+    -c "tools.cmake.cmaketoolchain:extra_variables={'WEFT_DEBUG_KERNELS': 'ON'}")
+elseif(WAY MATCHES "^(subproject|libc[+][+])$")
+  # Optimized while it is linked, by another standard, without run-time types; as libc++ has the
+  # standard library.
+  set(flags -fno-rtti)
+  set(optimized ON)
+  if(WAY STREQUAL "libc++")
+    string(APPEND flags " -stdlib=libc++")
+    set(optimized OFF)  # needs a linker of LLVM's
+  endif()
+  configure(build -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=${optimized} -DCMAKE_CXX_STANDARD=23 -DCMAKE_CXX_FLAGS=${flags}
+    -DWEFT_TARGETS=baseline -DWEFT_DEBUG_KERNELS=ON -DWEFT_TBB=OFF)
+  build(build embedding)
+  run(said ${WORK}/build/embedding)
 elseif(WAY STREQUAL "fetched")
   # A shared weft, merged files and hidden symbols in the project around it; then what is installed of
   # it, without the components that were not built.
