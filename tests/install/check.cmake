@@ -2,7 +2,7 @@
 # each way of asking for components.
 #
 # -D BUILD=<weft's build folder> -D SOURCE=<the consumer> -D WORK=<an empty folder>
-# -D COMPILER=<C++ compiler> -D COMPONENTS=<those that were built: files;mpi;pictures;tbb>
+# -D COMPILER=<C++ compiler> -D VERSION=<weft's> -D COMPONENTS=<those that were built: files;mpi;pictures;tbb>
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 
@@ -56,7 +56,24 @@ if(NOT ALL)
     "-DWANTED=COMPONENTS,picture")
   return()
 endif()
-must_work(alone ${nothing_else})
+must_work(alone ${nothing_else} -DVERSION=${VERSION})
+# Its minor version alone is compatible, and no later patch.
+string(REPLACE "." ";" parts ${VERSION})
+list(GET parts 0 major)
+list(GET parts 1 minor)
+list(GET parts 2 patch)
+must_configure(alone ${nothing_else} -DVERSION=${major}.${minor})
+math(EXPR next "${patch} + 1")
+set(others ${major}.${minor}.${next})
+math(EXPR next "${minor} + 1")
+list(APPEND others ${major}.${next})
+if(minor GREATER 0)
+  math(EXPR last "${minor} - 1")
+  list(APPEND others ${major}.${last})
+endif()
+foreach(other IN LISTS others)
+  must_be_refused(alone "compatible with requested version \"${other}\"" ${nothing_else} -DVERSION=${other})
+endforeach()
 list(JOIN COMPONENTS "," all)
 must_work(with_all "-DWANTED=COMPONENTS,${all}")
 # How a component is asked for changes nothing that is compiled.
