@@ -3,7 +3,6 @@
 #pragma once
 #include "weft/header_begin.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -17,7 +16,7 @@ template <std::size_t N>
 struct fixed_string {
   char chars[N]{};  // the characters, and a null
   // A string literal.
-  constexpr fixed_string(const char (&s)[N]) { std::copy_n(s, N, chars); }
+  constexpr fixed_string(const char (&s)[N]) { std::string_view(s, N).copy(chars, N); }
   // The characters without the null.
   constexpr std::string_view view() const { return {chars, N - 1}; }
   // N nulls.
@@ -28,8 +27,8 @@ struct fixed_string {
 template <std::size_t N, std::size_t M>
 constexpr fixed_string<N + M - 1> operator+(const fixed_string<N>& a, const fixed_string<M>& b) {
   fixed_string<N + M - 1> both;
-  std::copy_n(a.chars, N - 1, both.chars);
-  std::copy_n(b.chars, M, both.chars + N - 1);
+  a.view().copy(both.chars, N - 1);
+  b.view().copy(both.chars + N - 1, M - 1);
   return both;
 }
 // The same of a literal and a fixed_string.

@@ -6,7 +6,6 @@
 // g++ omits the note on macro expansion for a system header's macros.
 #pragma GCC system_header
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
@@ -326,7 +325,7 @@ template <class Maker>
 constexpr auto text_of() {
   constexpr message m = Maker::make();
   fixed_string<m.size + 1> t;
-  std::copy_n(m.characters, m.size, t.chars);
+  std::string_view(m.characters, m.size).copy(t.chars, m.size);
   return t;
 }
 

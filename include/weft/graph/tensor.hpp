@@ -3,7 +3,6 @@
 #pragma once
 #include "weft/header_begin.hpp"
 
-#include <cmath>  // whose functions a tensor refuses with a sentence
 #include <concepts>
 #include <cstdint>
 

@@ -6,7 +6,6 @@
 #pragma once
 #include "weft/header_begin.hpp"
 
-#include <algorithm>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/tuple.hpp>
 #include <concepts>
@@ -213,7 +212,12 @@ constexpr graph trace_unchecked() {
     if constexpr (requires { Model::hold(g); }) Model::hold(g);
     if (!g.rejected) derive_lengths(g);
     if (g.rejected) return rejected_graph(g);
-    std::rotate(g.outputs, g.outputs + updates, g.outputs + g.output_count);
+    for (int u = 0; u < updates;
+         ++u) {  // to the end; <algorithm> costs each file a tenth of a second
+      const output update = g.outputs[0];
+      for (int o = 1; o < g.output_count; ++o) g.outputs[o - 1] = g.outputs[o];
+      g.outputs[g.output_count - 1] = update;
+    }
     return g;
   }
 }

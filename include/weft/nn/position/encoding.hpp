@@ -11,7 +11,6 @@
 #pragma once
 #include "weft/header_begin.hpp"
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -274,7 +273,8 @@ constexpr auto sum_by_distance(const X& weights, const Where& where) {
 // [..., Pos, KeyPos]. Distances are clamped to ±Most.
 template <std::size_t Most = SIZE_MAX, class Where, class F>
 constexpr auto by_distance(const Where& where, const F& f) {
-  constexpr std::size_t most = std::min(Most, Where::key_positions::extent - 1);
+  constexpr std::size_t most =
+      Most < Where::key_positions::extent ? Most : Where::key_positions::extent - 1;
   using Distance = distances<most>;
   const auto distance = positions<Distance>() - static_cast<std::int32_t>(most);
   return relative<Distance>(f(distance), where);
