@@ -1,7 +1,6 @@
 #include "benchmarks/contest.hpp"
 
 #include <benchmark/benchmark.h>
-#include <hwy/targets.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -17,21 +16,30 @@
 #include "benchmarks/environment.hpp"
 #include "benchmarks/floats.hpp"
 #include "weft/kernels/peak.hpp"
+#include "weft/kernels/targets.hpp"
 
 namespace bench {
 namespace {
 
 struct options {
   bool quick = false;
-  std::vector<std::int64_t> targets{0};  // as hwy::SetSupportedTargetsForTest takes them
+  std::vector<std::int64_t> targets{0};  // as weft::kernels::use_targets takes them
   bool alone = false;
   bool in_turns = false;
   std::string filter;
 };
 
+// The SIMD targets that can be used, the best first.
+std::vector<std::int64_t> usable_targets() {
+  std::vector<std::int64_t> found;
+  for (std::int64_t left = weft::kernels::targets() & HWY_TARGETS; left != 0; left &= left - 1)
+    found.push_back(left & -left);
+  return found;
+}
+
 std::vector<std::int64_t> targets_of(const std::vector<std::string>& names) {
   if (names == std::vector<std::string>{"best"}) return {0};
-  const std::vector<std::int64_t> here = hwy::SupportedAndGeneratedTargets();
+  const std::vector<std::int64_t> here = usable_targets();
   if (names == std::vector<std::string>{"all"}) return here;
   std::vector<std::int64_t> found;
   for (const std::string& name : names) {
@@ -133,7 +141,7 @@ bool agrees(const contest& c, const std::vector<float>& own, const std::string& 
 
 // The name of the best SIMD target.
 const char* target() {
-  return hwy::TargetName(hwy::SupportedAndGeneratedTargets().front());
+  return hwy::TargetName(usable_targets().front());
 }
 
 nlohmann::ordered_json description(const std::string& name, const contest& c) {
@@ -236,7 +244,7 @@ int measure(int argc, char** argv, const std::vector<named_contest>& contests, i
   for (const auto& [name, make] : contests) {
     if (!std::regex_search(name, filter)) continue;
     for (const std::int64_t target : chosen.targets) {
-      hwy::SetSupportedTargetsForTest(target);
+      weft::kernels::use_targets(target);
       if (chosen.in_turns)
         take_turns(name, make());
       else

@@ -42,11 +42,8 @@ generated_steps steps_@number@() {
 ]])
   set(dispatch [[
 namespace generate {
-namespace {
-HWY_EXPORT(steps_@number@);
-}
 generated_steps steps_of_best_target(tag<@unit@>) noexcept {
-  return HWY_DYNAMIC_DISPATCH(steps_@number@)();
+  return WEFT_OF_BEST_TARGET(steps_@number@)();
 }
 }  // namespace generate
 template struct detail::made_by_weft_add_model<@unit@>;

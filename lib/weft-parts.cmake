@@ -91,7 +91,9 @@ endfunction()
 # Makes <name>.pc, which finds the folders from its own, so that an installation can be moved.
 function(weft_pkg_config name description requires)
   set(options "")
+  set(requires_private "")
   if(name STREQUAL "weft")
+    set(requires_private libhwy)  # its headers
     set(options " -std=c++20")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       string(APPEND options " -fconstexpr-ops-limit=2000000000")

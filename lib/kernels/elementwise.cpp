@@ -21,6 +21,13 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
+
+// For a result and a first operand of these types.
+using find_loop = elementwise_loop (*)(op kind, dtype to, dtype from);
+// In the file of frequent operations: their loops, and the kernel with what a function finds.
+elementwise_loop frequent_loop(op kind, dtype to, dtype from);
+void elementwise_with(const call& c, find_loop find);
+
 namespace {
 
 // Vectors have as many lanes as one of floats; where all elements are booleans, as one of bytes.
@@ -177,8 +184,8 @@ using std::int32_t;
 
 // For one row of at most as many elements as are staged: element ids are not in memory, so a
 // dropout is always staged.
-void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* from,
-                  const std::ptrdiff_t*, const dropout_state& d) {
+[[maybe_unused]] void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* from,
+                                   const std::ptrdiff_t*, const dropout_state& d) {
   const auto* x = static_cast<const float*>(from[0]);
   auto* y = static_cast<float*>(to);
   alignas(64) std::uint32_t buffer[random_words_capacity(staged_elements)];
@@ -198,6 +205,7 @@ void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* fr
     store_n(keep(load_n(df, x + i, n - i), load_n(dw, words + i, n - i)), df, y + i, n - i);
 }
 
+#if !WEFT_RARE
 template <class T>
 void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdiff_t pitch,
                const std::byte* from, std::ptrdiff_t step) {
@@ -227,6 +235,7 @@ void fill(dtype type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std:
   if (bytes(type) == 2) return fill_rows<half>(rows, n, to, pitch, from, step);
   fill_rows<int32_t>(rows, n, to, pitch, from, step);
 }
+#endif
 
 // Calls f(T()) with the type of elements.
 template <class F>
@@ -243,13 +252,13 @@ elementwise_loop with_type(dtype type, F f) {
   }
   return f(half());
 }
-elementwise_loop copy_loop(dtype type) {
+[[maybe_unused]] elementwise_loop copy_loop(dtype type) {
   return with_type(type, []<class T>(T) { return &loop<vector_op<op::copy>, T, T>; });
 }
-elementwise_loop where_loop(dtype type) {
+[[maybe_unused]] elementwise_loop where_loop(dtype type) {
   return with_type(type, []<class T>(T) { return &loop<vector_op<op::where>, T, boolean, T, T>; });
 }
-elementwise_loop cast_loop(dtype to, dtype from) {
+[[maybe_unused]] elementwise_loop cast_loop(dtype to, dtype from) {
   return with_type(to, [from]<class R>(R) {
     return with_type(from, []<class A>(A) {
       using f = std::conditional_t<std::is_same_v<R, A>, vector_op<op::copy>, conversion<R, A>>;
@@ -273,7 +282,9 @@ elementwise_loop loop_of(dtype to, dtype from) {
   using f = vector_op<K>;
   constexpr element_types types = info(K).types;
   constexpr int operands = operands_of_elementwise(K);
-  if constexpr (K == op::where) {
+  if constexpr (has_flag(K, op_flag::rare) != WEFT_RARE) {
+    return WEFT_RARE ? frequent_loop(K, to, from) : nullptr;
+  } else if constexpr (K == op::where) {
     return where_loop(to);
   } else if constexpr (K == op::cast) {
     return cast_loop(to, from);
@@ -308,13 +319,15 @@ elementwise_loop loop_of(op kind, dtype to, dtype from) {
   return loops_of_operations[kind](to, from);
 }
 
-void fused(const call& c) {
+#if !WEFT_RARE
+
+void fused(const call& c, find_loop find) {
   elementwise_loop loops[max_fused_ops];
   for (int l = 0; l < c.fused_count; ++l) {
     const int v = c.fused_ops[l].from[0];
     const dtype from =
         v < max_fused_inputs ? c.operands[v + 1].type : c.fused_ops[v - max_fused_inputs].type;
-    loops[l] = loop_of(c.fused_ops[l].kind, c.fused_ops[l].type, from);
+    loops[l] = find(c.fused_ops[l].kind, c.fused_ops[l].type, from);
   }
   run_fused(c, &fill, loops);
 }
@@ -349,10 +362,16 @@ bool copy_transposed(const call& c) {
   return true;
 }
 
-void elementwise(const call& c) noexcept {
-  if (c.fused_count > 0) return fused(c);
+}  // namespace
+
+elementwise_loop frequent_loop(op kind, dtype to, dtype from) {
+  return loop_of(kind, to, from);
+}
+
+void elementwise_with(const call& c, find_loop find) {
+  if (c.fused_count > 0) return fused(c, find);
   if (c.kind == op::copy && copy_transposed(c)) return;
-  const elementwise_loop f = loop_of(c.kind, c.operands[0].type, c.operands[1].type);
+  const elementwise_loop f = find(c.kind, c.operands[0].type, c.operands[1].type);
   const void* from[max_operands - 1]{};
   static constexpr dropout_state none{};  // initialized once: that takes as long as a short row
   run_elementwise(c, operands_of_elementwise(c.kind), PTRDIFF_MAX, &fill, from,
@@ -360,8 +379,16 @@ void elementwise(const call& c) noexcept {
                              const std::ptrdiff_t* step) { f(rows, n, to, from, step, none); });
 }
 
+namespace {
+
+#endif
+
+void WEFT_PART(elementwise)(const call& c) noexcept {
+  elementwise_with(c, &loop_of);
+}
+
 }  // namespace
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-WEFT_EXPORT(kernel_function, elementwise)
+WEFT_EXPORT_PART(kernel_function, WEFT_PART(elementwise))

@@ -2,8 +2,9 @@
 #define HWY_TARGET_INCLUDE "kernels/family.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
-#include "hwy/highway.h"
 #include "weft/kernels/family.hpp"
+#include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/targets.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -23,18 +24,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft {
 
-namespace kernels {
-HWY_EXPORT(family_of_target);
-HWY_EXPORT(name_of_target);
-}  // namespace kernels
-
 target_family family() noexcept {
   using namespace kernels;
-  return HWY_DYNAMIC_DISPATCH(family_of_target)();
+  return WEFT_OF_BEST_TARGET(family_of_target)();
 }
 std::string_view target_name() noexcept {
   using namespace kernels;
-  return HWY_DYNAMIC_DISPATCH(name_of_target)();
+  return WEFT_OF_BEST_TARGET(name_of_target)();
 }
 
 }  // namespace weft

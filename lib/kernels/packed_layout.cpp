@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.
 #include "kernels/microkernel-inl.h"
+#include "weft/kernels/targets.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -23,10 +24,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(layout);
-
 detail::packed_layout layout_of_packed() noexcept {
-  return HWY_DYNAMIC_DISPATCH(layout)();
+  return WEFT_OF_BEST_TARGET(layout)();
 }
 
 }  // namespace weft::kernels

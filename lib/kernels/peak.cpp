@@ -7,14 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "hwy/highway.h"
+#include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/peak.hpp"
+#include "weft/kernels/targets.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // Floating-point operations per iteration: 12 vectors of multiply-adds. Two units with a latency of
 // four cycles need 8 independent accumulators; 12 and the two factors also fit in 16 registers.
@@ -76,10 +75,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(operations_per_round);
-HWY_EXPORT(chains);
-HWY_EXPORT(sum);
-
 namespace {
 
 // The median of N samples of work per second. seconds(n) does `work` n times; a sample does it as
@@ -102,11 +97,11 @@ double peak_flops(timer now) noexcept {
     // The fixed point of x * a + b is 1, so that nothing overflows or becomes denormal.
     volatile float a = 0.75F, b = 0.25F;
     const double begin = now();
-    volatile float keep = HWY_DYNAMIC_DISPATCH(chains)(rounds, a, b);
+    volatile float keep = WEFT_OF_BEST_TARGET(chains)(rounds, a, b);
     static_cast<void>(keep);
     return now() - begin;
   };
-  const auto each = static_cast<double>(HWY_DYNAMIC_DISPATCH(operations_per_round)());
+  const auto each = static_cast<double>(WEFT_OF_BEST_TARGET(operations_per_round)());
   return median_rate<5>(each, 0.25e-3, seconds);
 }
 
@@ -114,7 +109,7 @@ double read_bandwidth(const float* data, std::size_t n, timer now) noexcept {
   const auto seconds = [&](std::int64_t passes) {
     const double begin = now();
     for (; passes > 0; --passes) {
-      volatile float keep = HWY_DYNAMIC_DISPATCH(sum)(data, n);
+      volatile float keep = WEFT_OF_BEST_TARGET(sum)(data, n);
       static_cast<void>(keep);
     }
     return now() - begin;

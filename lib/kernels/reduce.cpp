@@ -15,6 +15,10 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
+
+// In the part of what is frequent.
+void sum_floats(const call& c, const loop_nest& kept, const loop_nest& over);
+
 namespace {
 
 // The terms of a reduction: the elements of an input, or the products of two inputs' elements.
@@ -321,12 +325,9 @@ void reduce_columns(const loop_nest& kept, const loop_nest& over, const partitio
 }
 
 template <class R, class Terms>
-void reduce_with(const call& c) {
+void reduce_with(const call& c, const loop_nest& kept, const loop_nest& over) {
   auto* result = static_cast<typename R::type*>(c.operands[0].data);
   const Terms terms(c);
-  const loop_nest kept = coalesce(c, 1 + Terms::inputs, ~c.over, 1);
-  const loop_nest over = coalesce(c, 1 + Terms::inputs, c.over, 1);
-  if (kept.empty()) return;
   if (over.empty()) {
     for_each<operands>(kept, kept.loops, range_of(kept.points(), c.part),
                        [&](const std::ptrdiff_t* at) { result[at[0]] = identity_of<R>; });
@@ -339,19 +340,38 @@ void reduce_with(const call& c) {
     reduce_rows<R>(kept, over, c.part, result, terms);
 }
 
-void reduce(const call& c) noexcept {
+#if WEFT_RARE
+void reduce_nests(const call& c, const loop_nest& kept, const loop_nest& over) {
   const bool floats = c.operands[0].type == dtype::float32;
   using integer = std::int32_t;
   if (c.kind == op::max)
-    return floats ? reduce_with<max_of<float>, terms_of<float>>(c)
-                  : reduce_with<max_of<integer>, terms_of<integer>>(c);
-  if (!floats) return reduce_with<sum_of<integer, std::int64_t>, terms_of<integer>>(c);
+    return floats ? reduce_with<max_of<float>, terms_of<float>>(c, kept, over)
+                  : reduce_with<max_of<integer>, terms_of<integer>>(c, kept, over);
+  floats ? sum_floats(c, kept, over)
+         : reduce_with<sum_of<integer, std::int64_t>, terms_of<integer>>(c, kept, over);
+}
+#else
+}  // namespace
+
+void sum_floats(const call& c, const loop_nest& kept, const loop_nest& over) {
   using sum = sum_of<float, double>;
-  c.operands[2].data ? reduce_with<sum, product_terms>(c) : reduce_with<sum, terms_of<float>>(c);
+  c.operands[2].data ? reduce_with<sum, product_terms>(c, kept, over)
+                     : reduce_with<sum, terms_of<float>>(c, kept, over);
+}
+
+namespace {
+constexpr auto reduce_nests = &sum_floats;
+#endif
+
+// The nests once, and not for each reduction: that is half of the code.
+void WEFT_PART(reduce)(const call& c) noexcept {
+  const int used = c.operands[2].data ? 3 : 2;
+  const loop_nest kept = coalesce(c, used, ~c.over, 1), over = coalesce(c, used, c.over, 1);
+  if (!kept.empty()) reduce_nests(c, kept, over);
 }
 
 }  // namespace
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-WEFT_EXPORT(kernel_function, reduce)
+WEFT_EXPORT_PART(kernel_function, WEFT_PART(reduce))

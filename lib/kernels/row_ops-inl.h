@@ -7,9 +7,12 @@
 #define WEFT_KERNELS_ROW_OPS_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 #include "kernels/column-inl.h"
+#include "kernels/export-inl.h"
 #include "kernels/normalize_rows-inl.h"
 #include "kernels/row_driver.hpp"
 #include "kernels/softmax_rows-inl.h"
@@ -17,6 +20,15 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
+
+struct row_functions {
+  row_function rows;
+  column_function columns;
+};
+// In the part of what is frequent.
+row_functions frequent_rows(op kind);
+void rowwise_with(const call& c, row_functions f);
+
 namespace {
 
 // In double, so that the errors of a long row do not add up.
@@ -94,21 +106,21 @@ struct row_op<op::normalize_adjoint> : row_kernel<&normalize_adjoint> {};
 template <>
 struct row_op<op::rms_normalize_adjoint> : row_kernel<&normalize_adjoint> {};
 
-struct row_functions {
-  row_function rows;
-  column_function columns;
-};
 constexpr auto rows_of_operations = table_of_operations([]<op K>() -> row_functions {
-  if constexpr (requires { row_op<K>::rows; })
+  if constexpr (is_rowwise(K) && has_flag(K, op_flag::rare) == WEFT_RARE &&
+                requires { row_op<K>::rows; })
     return {row_op<K>::rows, row_op<K>::columns};
   else
     return {};
 });
 
 constexpr bool every_rowwise_operation_has_a_row_op() {
-  for (int k = 0; k < op_count; ++k)
-    if (is_rowwise(static_cast<op>(k)) && !rows_of_operations.of[k].rows) return false;
-  return true;
+  constexpr auto has_one = table_of_operations([]<op K>() {
+    return !is_rowwise(K) || requires {
+      row_op<K>::rows;
+    };
+  });
+  return std::ranges::find(has_one.of, false) == std::end(has_one.of);
 }
 #if HWY_ONCE  // said once, not for each target
 static_assert(every_rowwise_operation_has_a_row_op(),

@@ -1,11 +1,10 @@
 // Runs a test's checks on every SIMD target.
 #pragma once
 
-#include <hwy/targets.h>
-
 #include <boost/test/unit_test.hpp>
 
 #include "weft/kernels/kernels.hpp"
+#include "weft/kernels/targets.hpp"
 
 namespace weft::kernels {
 
@@ -17,13 +16,14 @@ static_assert(HWY_STATIC_TARGET == HWY_AVX2,
 // Calls check with the kernel table of each target that is compiled in and that this CPU supports.
 template <class F>
 void on_every_target(F&& check) {
-  for (const auto target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
+  for (std::int64_t left = targets() & HWY_TARGETS; left != 0; left &= left - 1) {
+    const std::int64_t target = left & -left;
+    use_targets(target);
     BOOST_TEST_CONTEXT("target " << hwy::TargetName(target)) {
       check(dispatch());
     }
   }
-  hwy::SetSupportedTargetsForTest(0);
+  use_targets(0);
 }
 
 }  // namespace weft::kernels

@@ -1,7 +1,5 @@
 #include "support/bits.hpp"
 
-#include <hwy/targets.h>
-
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include <sstream>
 
 #include "run/fnv_hash.hpp"
+#include "weft/kernels/targets.hpp"
 
 namespace weft::testing {
 
@@ -30,7 +29,7 @@ void record_bits(const std::vector<std::vector<double>>& values) {
   const char* const path = std::getenv("WEFT_BITS");
   if (path == nullptr) return;
   static int runs = 0;
-  const std::int64_t targets = hwy::SupportedTargets();
+  const std::int64_t targets = kernels::targets();
   std::ostringstream line;
   line << boost::unit_test::framework::current_test_case().full_name() << ' ' << ++runs << ' '
        << hwy::TargetName(targets & -targets) << ' ' << std::hex << hash_of(values) << '\n';

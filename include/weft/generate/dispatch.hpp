@@ -2,6 +2,7 @@
 #pragma once
 #include "weft/header_begin.hpp"
 
+#include "weft/kernels/targets.hpp"
 #include "weft/run/generated.hpp"
 
 namespace weft {

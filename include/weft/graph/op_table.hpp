@@ -46,6 +46,7 @@ inline constexpr unsigned any_result = 8;     // every order of the result's axe
 inline constexpr unsigned any_operands = 16;  // and so is every order of the operands'
 inline constexpr unsigned any_indices = 32;   // the same for all operands but the first
 inline constexpr unsigned any_length = 64;    // an element is the same at every length
+inline constexpr unsigned rare = 128;         // only programs with rare ones link its kernel
 }  // namespace op_flag
 
 // The element types of an elementwise operation's operands and result.
@@ -146,8 +147,9 @@ constexpr op_info binary(op k, unsigned flags = 0, element_types types = element
   return elementwise<role::x, role::y>(k, flags, types);
 }
 template <auto... Operands>
-constexpr op_info rowwise(op k) {
-  return operation<Operands...>(k, op_class::rowwise, axis_order::like_first, op_flag::expensive);
+constexpr op_info rowwise(op k, unsigned flags = 0) {
+  return operation<Operands...>(k, op_class::rowwise, axis_order::like_first,
+                                op_flag::expensive | flags);
 }
 template <std::size_t Count>
 constexpr op_info attends(op k, const std::array<slot, Count>& slots) {
@@ -196,43 +198,44 @@ inline constexpr std::array table{
     operation<>(op::positions, op_class::source, as_written, any_length),
     operation<>(op::length, op_class::source, as_written),
     unary(op::copy, 0, same),
-    unary(op::cast, 0, mixed),
+    unary(op::cast, rare, mixed),
     unary(op::negate, 0, numbers),
     unary(op::exp, expensive),
-    unary(op::expm1, expensive),
-    unary(op::log, expensive),
-    unary(op::log1p, expensive),
+    unary(op::expm1, expensive | rare),
+    unary(op::log, expensive | rare),
+    unary(op::log1p, expensive | rare),
     unary(op::sqrt, expensive),
     unary(op::tanh, expensive | epilogue),
-    unary(op::erf, expensive),
-    unary(op::sin, expensive),
-    unary(op::cos, expensive),
-    unary(op::round),
+    unary(op::erf, expensive | rare),
+    unary(op::sin, expensive | rare),
+    unary(op::cos, expensive | rare),
+    unary(op::round, rare),
     unary(op::sigmoid, expensive | epilogue),
     unary(op::relu, epilogue),
     unary(op::gelu, expensive | epilogue),
     unary(op::gelu_tanh, expensive | epilogue),
-    unary(op::logical_not, 0, booleans),
+    unary(op::logical_not, rare, booleans),
     binary(op::add, commutes, numbers),
     binary(op::subtract, 0, numbers),
     binary(op::multiply, commutes, numbers),
     binary(op::divide),
     binary(op::maximum, commutes, numbers),
     binary(op::minimum, commutes, numbers),
-    binary(op::pow, expensive),
+    binary(op::pow, expensive | rare),
     binary(op::less, 0, comparison),
     binary(op::less_equal, 0, comparison),
-    binary(op::equal, commutes, equality),
-    binary(op::not_equal, commutes, equality),
-    binary(op::logical_and, commutes, booleans),
-    binary(op::logical_or, commutes, booleans),
-    elementwise<role::x, ids>(op::dropout, 0, mixed),
-    binary(op::relu_adjoint),
-    binary(op::gelu_adjoint, expensive),
-    binary(op::gelu_tanh_adjoint, expensive),
+    binary(op::equal, commutes | rare, equality),
+    binary(op::not_equal, commutes | rare, equality),
+    binary(op::logical_and, commutes | rare, booleans),
+    binary(op::logical_or, commutes | rare, booleans),
+    elementwise<role::x, ids>(op::dropout, rare, mixed),
+    binary(op::relu_adjoint, rare),
+    binary(op::gelu_adjoint, expensive | rare),
+    binary(op::gelu_tanh_adjoint, expensive | rare),
     elementwise<role::x, role::y, role::z>(op::where, 0, mixed),
     operation<role::x, optional(role::factor)>(op::sum, op_class::reduction, like_first, expensive),
-    operation<role::x, optional(role::factor)>(op::max, op_class::reduction, like_first, expensive),
+    operation<role::x, optional(role::factor)>(op::max, op_class::reduction, like_first,
+                                               expensive | rare),
     rowwise<role::x, optional(role::mask)>(op::softmax),
     rowwise<role::x>(op::log_softmax),
     rowwise<role::x, optional(role::gain), optional(role::bias), optional(role::addend)>(
@@ -241,15 +244,15 @@ inline constexpr std::array table{
     rowwise<role::x, optional(role::gain), optional(role::bias), optional(role::addend)>(
         op::rms_normalize)
         .with(epsilon),
-    rowwise<role::x>(op::cumulative_sum),
-    rowwise<role::x>(op::reverse_cumulative_sum),
-    rowwise<role::y, role::g>(op::softmax_adjoint),
-    rowwise<role::y, role::g, optional(role::indices)>(op::log_softmax_adjoint),
+    rowwise<role::x>(op::cumulative_sum, rare),
+    rowwise<role::x>(op::reverse_cumulative_sum, rare),
+    rowwise<role::y, role::g>(op::softmax_adjoint, rare),
+    rowwise<role::y, role::g, optional(role::indices)>(op::log_softmax_adjoint, rare),
     rowwise<role::x, role::g, optional(role::gain), optional(role::addend), partial_sums>(
-        op::normalize_adjoint)
+        op::normalize_adjoint, rare)
         .with(epsilon),
     rowwise<role::x, role::g, optional(role::gain), optional(role::addend), partial_sums>(
-        op::rms_normalize_adjoint)
+        op::rms_normalize_adjoint, rare)
         .with(epsilon),
     operation<role::x>(op::norm_parameter_gradient, op_class::reduction, as_written)
         .with({.start = {"gain", "bias"}}),
@@ -372,6 +375,10 @@ constexpr bool is_view(op k) {
 }
 constexpr bool is_elementwise(op k) {
   return info(k).in == op_class::elementwise;
+}
+// Whether the smaller one of two kernels computes it (kernels.hpp), with a result of this type.
+constexpr bool is_frequent(op k, dtype result) {
+  return !has_flag(k, op_flag::rare) && (is_elementwise(k) || result == dtype::float32);
 }
 constexpr int operands_of_elementwise(op k) {
   return info(k).slot_count - 1;

@@ -15,8 +15,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
+#include "hwy/base.h"
+// What fails ends the program without Highway's library, which need not be linked.
+#undef HWY_ABORT
+#define HWY_ABORT(...) std::abort()
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

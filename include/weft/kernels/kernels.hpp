@@ -87,6 +87,11 @@ using kernel_entry = kernel_function (*)() noexcept;
 #define WEFT_KERNEL(name) kernel_function name##_kernel() noexcept;
 WEFT_KERNELS(WEFT_KERNEL)
 #undef WEFT_KERNEL
+// A program without an operation that is rare, or of another type than float32, links less: see
+// is_frequent.
+kernel_function frequent_elementwise_kernel() noexcept;
+kernel_function frequent_reduce_kernel() noexcept;
+kernel_function frequent_rowwise_kernel() noexcept;
 
 // Packs the rhs of a dot (rhs_operand, if can_be_packed) for later calls with the same loops along
 // that operand, on this target: packed_bytes bytes, aligned to 64, stored as one of the types of

@@ -141,8 +141,22 @@ consteval kernel_entries kernels_of(const Tables& tables) {
 #define WEFT_KERNEL(name) &kernels::name##_kernel,
   kernel_entries all{{WEFT_KERNELS(WEFT_KERNEL)}};
 #undef WEFT_KERNEL
-  bool used[static_cast<int>(kernel::length) + 1]{};
-  for (const instruction& s : tables.instructions) used[static_cast<int>(s.run)] = true;
+  bool used[static_cast<int>(kernel::length) + 1]{}, rare[static_cast<int>(kernel::length) + 1]{};
+  for (const instruction& s : tables.instructions) {
+    used[static_cast<int>(s.run)] = true;
+    bool frequent = s.fused_count > 0 || is_frequent(s.kind, operands_of(tables, s)[0].type);
+    for (int f = 0; f < s.fused_count; ++f) {
+      const kernels::fused_op& here = tables.fused_ops.begin()[s.first_fused + f];
+      frequent = frequent && is_frequent(here.kind, here.type);
+    }
+    rare[static_cast<int>(s.run)] |= !frequent;
+  }
+  const auto choose = [&](kernel k, kernels::kernel_entry smaller) {
+    if (!rare[static_cast<int>(k)]) all.of[static_cast<int>(k)] = smaller;
+  };
+  choose(kernel::elementwise, &kernels::frequent_elementwise_kernel);
+  choose(kernel::reduce, &kernels::frequent_reduce_kernel);
+  choose(kernel::rowwise, &kernels::frequent_rowwise_kernel);
   for (int k = 0; k < static_cast<int>(kernel::length); ++k)
     if (!used[k]) all.of[k] = nullptr;
   return all;

@@ -1,9 +1,9 @@
 // The same on the SIMD target of programs that are compiled for one alone.
-#include "hwy/targets.h"
+#include "weft/kernels/targets.hpp"
 
 extern "C" void print_results();
 
 int main() {
-  hwy::SetSupportedTargetsForTest(HWY_STATIC_TARGET);
+  weft::kernels::use_targets(HWY_STATIC_TARGET);
   print_results();
 }
