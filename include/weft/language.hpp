@@ -7,4 +7,13 @@
 #error "weft: the headers are C++20; compile with -std=c++20 or later"
 #include "C++20"  // Compilers go on behind #error, but not without a file.
 #endif
+
+// Behind a function's noexcept: it neither waits, nor allocates, nor enters the kernel, which clang
+// from 20 on checks by -Wfunction-effects where it is called, and by -fsanitize=realtime while it
+// runs. Of a function that throws where an argument is wrong, this holds until then.
+#if __has_cpp_attribute(clang::nonblocking)
+#define WEFT_NONBLOCKING [[clang::nonblocking]]
+#else
+#define WEFT_NONBLOCKING
+#endif
 #include "weft/header_end.hpp"

@@ -270,7 +270,8 @@ void engine::run_on(const executor& threads) {
     return;
   }
   auto t = std::make_unique<team>(threads);
-  auto scratch = allocate(static_cast<std::size_t>(threads.width() - 1) * p_->scratch_bytes);
+  auto scratch = allocate(bytes_of_scratch(threads.width()));
+  std::fill_n(scratch.get(), bytes_of_scratch(threads.width()), std::byte{0});  // touches its pages
   parts_.resize(p_->instructions.size());
   scratch_ = std::move(scratch);
   team_ = std::move(t);

@@ -7,8 +7,9 @@
 #include <new>
 #include <string>
 
-#ifdef __linux__
+#if defined(__linux__) || defined(__APPLE__)
 #include <sys/mman.h>
+#define WEFT_LOCKS_PAGES
 #endif
 
 #include "weft/run/error.hpp"
@@ -45,6 +46,25 @@ std::byte* checked(std::span<std::byte> memory, std::size_t bytes) {
                   " beyond a multiple of " + std::to_string(alignment) + "; " +
                   std::to_string(bytes) + " are needed, aligned to " + std::to_string(alignment));
   return memory.data();
+}
+
+void unlock::operator()([[maybe_unused]] const std::byte* begin) const noexcept {
+#ifdef WEFT_LOCKS_PAGES
+  munlock(begin, size);
+#endif
+}
+
+void lock(locked_pages& locked, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  locked.reserve(locked.size() + 1);
+#ifdef WEFT_LOCKS_PAGES
+  if (mlock(bytes.data(), bytes.size()) == 0)
+    return locked.push_back({bytes.data(), unlock{bytes.size()}});
+#endif
+  detail::raise(
+      "lock: the system does not keep " + std::to_string(bytes.size()) +
+      " bytes more in memory; raise the limit, by ulimit -l or LimitMEMLOCK=, or give the "
+      "program CAP_IPC_LOCK");
 }
 
 }  // namespace weft

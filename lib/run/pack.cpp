@@ -139,14 +139,19 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   adopt(packed, as);
 }
 
-void engine::freeze(const engine& frozen) {
-  if (frozen.memory_.packed == nullptr) detail::raise("freeze: the other module is not frozen");
-  if (frozen.p_ != p_ && detail::packing_of(*frozen.p_) != detail::packing_of(*p_))
+void engine::check_packing(const engine& other) const {
+  if (other.p_ != p_ && detail::packing_of(*other.p_) != detail::packing_of(*p_))
     detail::raise(
         "freeze: the other module's model has other weights, or packs them otherwise; make this "
         "one "
         "from the file that they come from");
-  adopt(frozen.memory_.packed, frozen.memory_.weights_as);
+}
+
+void engine::freeze(const engine& frozen) {
+  const memory& theirs = frozen.weights();
+  if (theirs.packed == nullptr) detail::raise("freeze: the other module is not frozen");
+  check_packing(frozen);
+  adopt(theirs.packed, theirs.weights_as);
 }
 
 namespace detail {

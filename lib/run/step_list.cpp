@@ -63,7 +63,7 @@ bool engine::runs_generated(int i) const noexcept {
   const instruction& s = p_->instructions[i];
   if (generated_.of == nullptr || generated_.of[i].run == nullptr) return false;
   const generated_step& g = generated_.of[i];
-  const bool is_packed = is_frozen() && s.packs();
+  const bool is_packed = memory_.packed != nullptr && s.packs();
   if (is_packed && memory_.weights_as != precision::float32) return false;
   if (is_packed && g.reads_packed) return generated_.reads(kernels::layout_of_packed());
   for (int o = 0; o < s.operands; ++o) {
@@ -104,7 +104,7 @@ void engine::bind_calls() noexcept {
       here.operands[o].packed = kernels::operand::unpacked;
     }
     c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
-    if (!is_frozen()) continue;
+    if (memory_.packed == nullptr) continue;
     const bool reads_packed = here.has_parts || generated_.of[i].reads_packed;
     if (s.packs() && reads_packed) bind_packed(here.operands[s.rhs], s);
     // A gather from a parameter that is kept only as a contraction has packed it.

@@ -17,6 +17,7 @@
 #include "weft/kernels/kernels.hpp"
 #include "weft/lower/program.hpp"
 #include "weft/run/memory.hpp"
+#include "weft/run/parameter_block.hpp"
 #include "weft/run/recording.hpp"
 #include "weft/run/rounding.hpp"
 #include "weft/run/step.hpp"
@@ -43,7 +44,13 @@ struct memory {
   stored_type stored{};  // on the SIMD target that packed them
 };
 
-class parameter_reader;
+// Weights of an engine, and what keeps them.
+struct weight_set {
+  parameter_block parameters;
+  std::shared_ptr<std::byte[]> packed;
+  memory of;  // their addresses
+  locked_pages locked;
+};
 
 class engine {
  public:
@@ -66,7 +73,7 @@ class engine {
     use& operator=(const use&) = delete;
 
    private:
-    [[noreturn]] static void refuse_second_use();
+    [[noreturn]] static void refuse_second_use() WEFT_NONBLOCKING;
     std::atomic<bool>& used_;
   };
 
@@ -82,7 +89,7 @@ class engine {
   // Binds the arguments, one for each of the program's inputs, in order. Throws weft::error where a
   // length is wrong, an index lies outside the axis that it indexes, or a write has no room; the
   // engine is then unchanged.
-  void bind(std::span<const binding> arguments);
+  void bind(std::span<const binding> arguments) WEFT_NONBLOCKING;
 
   // Throws weft::error where the last run has used an index that lies outside of its axis.
   void check_run() {
@@ -102,11 +109,11 @@ class engine {
   }
 
   // The random state of later runs' dropout masks. The same state gives the same masks.
-  void draw_from(const kernels::random_state& state) noexcept;
+  void draw_from(const kernels::random_state& state) noexcept WEFT_NONBLOCKING;
   // Sets all states to zeros.
-  void reset() noexcept;
+  void reset() noexcept WEFT_NONBLOCKING;
   // Sets to zeros the slice of one state at an index of one of its axes.
-  void reset(const state_ref& s, int axis, std::size_t index) noexcept;
+  void reset(const state_ref& s, int axis, std::size_t index) noexcept WEFT_NONBLOCKING;
 
   // Binds the arguments by bind(), runs, and checks the run, as one use. Returns
   // whether these have thrown, and why.
@@ -117,7 +124,7 @@ class engine {
   bool try_run(void (*bind)(void*), void* with, std::string& why);
 
   // Executes the instructions on the arguments bound last. No allocation, no lock, no system call.
-  void run() noexcept;
+  void run() noexcept WEFT_NONBLOCKING;
   // The same, and calls done(i) after each execution of instruction i, by the thread that did the
   // last of its work, while no other instruction is executed.
   void run(const std::function<void(int)>& done) noexcept;
@@ -157,18 +164,41 @@ class engine {
 
   // The address of an operand in the run of the arguments bound last, at iteration `place` of the
   // loop that encloses its instruction.
-  std::byte* address(const operand_ref& r, std::ptrdiff_t place = 0) const noexcept;
+  std::byte* address(const operand_ref& r,
+                     std::ptrdiff_t place = 0) const noexcept WEFT_NONBLOCKING;
   // The length of an extent in this run.
   std::size_t length(const extent_ref& e) const noexcept { return e.in(lengths_.data()); }
 
-  bool is_frozen() const noexcept { return memory_.packed != nullptr; }
+  bool is_frozen() const noexcept { return weights().packed != nullptr; }
+
+  // See module::prepare.
+  void prepare(bool locks);
+  // Gives the next run the weights `next` of another engine, and keeps those `before` until then:
+  // see module::exchange.
+  void exchange(const engine& from, weight_set next, weight_set before);
+  // Whether a run has taken the last ones; frees those before.
+  bool exchanged() noexcept;
+  // Takes those that are new, at the beginning of a run.
+  void take_weights() noexcept {
+    const weight_set* const w = offered_.load(std::memory_order_acquire);
+    if (w != taken_.load(std::memory_order_relaxed)) take(*w);
+  }
+  // And frees all others: no other thread may use the engine.
+  void settle_weights() noexcept;
 
   const memory& blocks() const { return memory_; }
+  // With the weights that were brought last, taken or not.
+  const memory& weights() const noexcept { return sets_.empty() ? memory_ : sets_.back()->of; }
   // The data pointer of each input.
   const std::byte* const* inputs() const { return inputs_.data(); }
   const program& tables() const { return *p_; }
 
  private:
+  void take(const weight_set& w) noexcept WEFT_NONBLOCKING;
+  template <class F>
+  void for_weights(const memory& of, F f) const;
+  void check_packing(const engine& other) const;
+
   // An instruction's function, and its call on the arguments bound last, at iteration 0.
   struct step;
   struct step_list;
@@ -178,7 +208,7 @@ class engine {
   bool runs_generated(int i) const noexcept;
   // Fills in what depends on lengths and addresses, in all calls, or on those of inputs alone.
   void bind_calls() noexcept;
-  void bind_inputs() noexcept;
+  void bind_inputs() noexcept WEFT_NONBLOCKING;
   void bind_packed(kernels::operand& o, const instruction& packed_by) const noexcept;
   void compute_once() noexcept;
   void find_lengths(std::span<const binding> arguments,
@@ -187,7 +217,7 @@ class engine {
                      const std::array<std::size_t, max_lengths>& lengths) const;
   void check_writes(std::span<const binding> arguments,
                     const std::array<std::size_t, max_lengths>& lengths) const;
-  [[noreturn]] void refuse_outside();
+  [[noreturn]] void refuse_outside() WEFT_NONBLOCKING;
   const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
   // Estimates the time of an instruction on one thread.
   double microseconds(const instruction& s) const noexcept;
@@ -213,6 +243,10 @@ class engine {
   template <class Watch>
   void run_serial(Watch watch) const noexcept;
   std::byte* scratch_of(int thread_index) const noexcept;
+  // Of threads 1 and up.
+  std::size_t bytes_of_scratch(int threads) const noexcept {
+    return static_cast<std::size_t>(threads - 1) * p_->scratch_bytes;
+  }
   void execute(int i, std::ptrdiff_t place, const kernels::partition& part,
                int thread_index) const noexcept;
   void execute_with(const step& s, int i, std::ptrdiff_t place, const kernels::partition& part,
@@ -232,6 +266,14 @@ class engine {
   std::unique_ptr<step_list> steps_;
   std::array<std::size_t, max_lengths> lengths_{};
   std::array<const std::byte*, max_inputs> inputs_{};
+
+  // Exchanged weights, in their order, owned by the thread that brings them. The one that runs
+  // takes the last and never goes back, so those before the taken one are free.
+  std::vector<std::unique_ptr<weight_set>> sets_;
+  std::atomic<const weight_set*> offered_ = nullptr;  // written by the thread that brings
+  std::atomic<const weight_set*> taken_ = nullptr;    // by the one that runs
+  bool locks_ = false;
+  locked_pages locked_, locked_weights_;
 };
 
 }  // namespace weft

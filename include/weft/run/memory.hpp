@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "weft/passes/memory_plan.hpp"
 
@@ -29,6 +30,16 @@ aligned_bytes allocate(std::size_t bytes, pages kind = pages::huge);
 // Returns the address of the caller's memory. Throws weft::error where it has fewer than `bytes`
 // bytes or is not aligned to 64.
 std::byte* checked(std::span<std::byte> memory, std::size_t bytes);
+
+// Pages that are locked in memory while it lives.
+struct unlock {
+  std::size_t size = 0;  // bytes
+  void operator()(const std::byte* begin) const noexcept;
+};
+using locked_pages = std::vector<std::unique_ptr<const std::byte, unlock>>;
+
+// Locks the pages of these bytes, by mlock. Throws weft::error where the system refuses.
+void lock(locked_pages& locked, std::span<const std::byte> bytes);
 
 }  // namespace weft
 #include "weft/header_end.hpp"

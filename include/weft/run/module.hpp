@@ -27,6 +27,12 @@
 
 namespace weft {
 
+// How a module is prepared.
+struct prepare_options {
+  bool lock = false;   // keeps what runs use in memory, whatever else needs it
+  bool freeze = true;  // packs the weights in float32, unless they are packed
+};
+
 namespace detail {  // documented, as its members are those of weft::module
 
 template <model_like Model, class Unit>
@@ -172,6 +178,7 @@ class runnable {
   // longer than packing. With run_on before, several threads pack.
   void freeze(precision p = precision::float32) {
     const engine::use one(*engine_);
+    engine_->settle_weights();
     complete(parameters_);
     if (packed_ == nullptr || packed_.use_count() > 1 || weights_as_ != p)
       packed_ = std::shared_ptr<std::byte[]>(allocate(packed_bytes(p)));
@@ -182,16 +189,46 @@ class runnable {
   // freeze. Throws weft::error where it is too small or not aligned.
   void freeze(std::span<std::byte> memory, precision p = precision::float32) {
     const engine::use one(*engine_);
+    engine_->settle_weights();
     complete(parameters_);
     engine_->freeze(checked(memory, packed_bytes(p)), p);
     packed_.reset();
   }
 
+  // Does what the first runs would cost more than others: freezes the module, runs it twice on
+  // zeros with every length at its bound, touches every page that runs use (weights, also of mapped
+  // files, and the workspace, so that a cache takes all of its memory), and locks them. States and
+  // results stay. Called after run_on and freeze, by the thread that runs the module, whose stack
+  // it touches, too. Throws weft::error where the system does not lock so much memory.
+  void prepare(const prepare_options& options = {}) {
+    if (options.freeze && !engine_->is_frozen()) freeze();
+    const engine::use one(*engine_);
+    engine_->settle_weights();
+    engine_->prepare(options.lock);
+  }
+
+  // The next run takes the weights of another module, without a copy, a lock or a missed frame:
+  // net.exchange(weft::sharing(other)). The two are frozen alike, and have parameters of the same
+  // names and extents. One thread may call this, and exchanged, while another one runs the module:
+  // it touches and locks pages, and its next call of either frees what runs no longer read. States
+  // stay. Throws weft::error where the other one is frozen otherwise, or pages are not locked.
+  template <model_like Other, class OtherUnit>
+  requires(has_parameters_of<Other, Model>()) void exchange(
+      shared_weights<Other, OtherUnit> brought) {
+    const weft::parameters<Model> next(brought.of.parameters_);
+    engine_->exchange(*brought.of.engine_, {next, brought.of.packed_, {}, {}},
+                      {parameters_, packed_, {}, {}});
+    parameters_ = next;
+    packed_ = brought.of.packed_;
+  }
+  // Whether a run has taken the weights that were brought last.
+  bool exchanged() noexcept { return engine_->exchanged(); }
+
   // The packed weights, to save, see weft::save of weft/files/load.hpp. Throws weft::error where
   // the module is not frozen.
   packed_weights packed() const {
     if (!engine_->is_frozen()) detail::raise("packed: the module is not frozen");
-    const auto& blocks = engine_->blocks();
+    const memory& blocks = engine_->weights();
     return {&code::program,
             parameters_,
             {blocks.packed, packed_bytes(blocks.weights_as)},
@@ -207,6 +244,7 @@ class runnable {
   requires(detail::rule_of_arguments<source, Args...>() == rule::none) auto operator()(
       const Args&... args) {
     const engine::use one(*engine_);
+    engine_->take_weights();
     bind_arguments<source>(*engine_, args...);
     engine_->run();
     engine_->check_run();
@@ -309,6 +347,11 @@ class runnable {
         return attempt([&] { return results_of_run<Model, source>(*engine_); });
       })
   WEFT_REJECT_CALL(
+      "exchange: the other model lacks a parameter of this one, or has it with other extents",
+      (parameters_there_are<spelled_t<text_of<describe_lacking<Other, Model>>()>>),
+      (model_like Other, class OtherUnit), (!has_parameters_of<Other, Model>()),
+      void exchange(shared_weights<Other, OtherUnit>){})
+  WEFT_REJECT_CALL(
       "state: these results depend on no state of this name, elements and axes",
       (states_of<source>), (fixed_string Name, class T, class... Axes),
       (!has_state<Name, T, Axes...>()),
@@ -385,56 +428,6 @@ requires(detail::ill_formed<Model, inference<Model, Results...>,
   WEFT_REJECT_RESULTS("module: the model has no result of this name", Model,
                       explicit module(const Args&...){})
 };
-
-// Masks of dropout: those of a trainer with this dropout_seed after `sample` steps.
-struct dropout_sample {
-  std::uint64_t seed = 0;    // the dropout_seed
-  std::uint64_t sample = 0;  // steps
-};
-
-// A module with dropout as in training: runs with different masks are samples of the model's
-// approximate predictive distribution (Gal and Ghahramani 2016, equation 6).
-//
-//   weft::monte_carlo<classifier, "logits"> net(trainer.parameters());
-//   for (std::uint64_t i = 0; i < samples; ++i) {
-//     net.draw_from({.seed = seed, .sample = i});
-//     add(net(weft::arg<"x">(x)));
-//   }
-template <model_like Model, fixed_string... Results>
-class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> {
-  using base = detail::runnable<Model, sampling<Model, Results...>>;
-  using code = lowered<sampling<Model, Results...>>;
-
- public:
-  using base::base;
-  // With new parameters from seed 0, as weft::module.
-  monte_carlo(detail::linked here = detail::linked_here<code, code::program.fingerprint, Model>())
-      : base(parameter_options{}, {}, here) {}
-  WEFT_REJECT_COPIES(
-      "monte_carlo: it is not copied; move it, or share its weights: weft::sharing(net)",
-      monte_carlo)
-  // Sets the masks of later runs.
-  void draw_from(dropout_sample masks) noexcept { base::draw_from({masks.seed, masks.sample}); }
-
- private:
-  WEFT_REJECT_MAKING(monte_carlo)
-};
-
-template <model_like Model, fixed_string... Results>
-requires(detail::ill_formed<Model, sampling<Model, Results...>,
-                            Results...>()) class monte_carlo<Model, Results...>
-    : public detail::runnable<Model, sampling<Model, Results...>> {
- public:
-  void draw_from(dropout_sample) noexcept {}
-
- private:
-  WEFT_REJECT_MODELS(Model, (sampling<Model, Results...>), (class... Args),
-                     explicit monte_carlo(const Args&...){})
-  WEFT_REJECT_RESULTS("monte_carlo: the model has no result of this name", Model,
-                      explicit monte_carlo(const Args&...){})
-};
-
-#undef WEFT_REJECT_MAKING
 
 }  // namespace weft
 #include "weft/header_end.hpp"

@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "weft/kernels/call.hpp"
+#include "weft/run/denormals.hpp"
 #include "weft/run/executor.hpp"
 #include "weft/run/rounding.hpp"
 
@@ -43,8 +45,10 @@ class team {
   void run(int stages, Parts parts, Work work, Complete complete = {}) noexcept {
     if (stages == 0) return;
     begin(parts(0));
+    const std::uint64_t control = flush_denormals::control();
     const auto run_thread = [&](int thread_index) noexcept {
       const detail::rounding_to_nearest mode;
+      const flush_denormals as_caller(control);
       for (int stage = now(); stage < stages; stage = wait_beyond(stage)) {
         const int count = parts(stage);
         for (int i = 0; i < count; ++i) {

@@ -104,6 +104,11 @@ void wrong(const weft::parameters<losses>& parameters) {
   weft::trainer<losses, weft::adamw, "state"> state(weft::adamw{}, {.seed = 1});
 }
 
+void wrong(weft::module<more_columns>& net, const weft::module<model>& other) {
+  // error: exchange: the other model lacks a parameter of this one, or has it with other extents
+  net.exchange(weft::sharing(other));
+}
+
 void wrong(const weft::parameters<model>& shared) {
   // errors: parameters: the other model lacks a parameter of this one, or has it with other extents
   weft::parameters<losses> lacks(shared);
