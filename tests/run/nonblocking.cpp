@@ -1,4 +1,6 @@
 // Compiled by tests/run/nonblocking.py: a run is called where clang lets nothing block.
+#include <memory>
+#include <mutex>
 #include <weft/weft.hpp>
 
 #include "benchmarks/models/frames.hpp"
@@ -12,6 +14,9 @@ float hear(weft::module<frames::detector>& net,
 #ifdef ALLOCATES
   const auto more = std::make_unique<float>(1.0f);
   return *more * net(arg<"x">(x))(0);
+#elif defined(LOCKS)
+  static std::mutex one;
+  const std::lock_guard guard(one);
 #elif defined(FREEZES)
   net.freeze();
 #endif

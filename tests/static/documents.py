@@ -12,6 +12,7 @@ DOCUMENTS = {
     "examples/README.md": 0,
     "examples/EMBEDDING.md": 0,
     "examples/OPERATIONS.md": 0,
+    "examples/REALTIME.md": 0,
     "examples/LIMITS.md": 0,
     "examples/dates/README.md": 0,
     "examples/positions/README.md": 0,
