@@ -11,7 +11,7 @@
 // Behind a function's noexcept: it neither waits, nor allocates, nor enters the kernel, which clang
 // from 20 on checks by -Wfunction-effects where it is called, and by -fsanitize=realtime while it
 // runs. Of a function that throws where an argument is wrong, this holds until then.
-#if __has_cpp_attribute(clang::nonblocking)
+#if defined(__clang__) && __clang_major__ >= 20
 #define WEFT_NONBLOCKING [[clang::nonblocking]]
 #else
 #define WEFT_NONBLOCKING

@@ -48,18 +48,15 @@ std::byte* checked(std::span<std::byte> memory, std::size_t bytes) {
   return memory.data();
 }
 
-void unlock::operator()([[maybe_unused]] const std::byte* begin) const noexcept {
-#ifdef WEFT_LOCKS_PAGES
-  munlock(begin, size);
-#endif
-}
-
-void lock(locked_pages& locked, std::span<const std::byte> bytes) {
+void load_pages(std::span<const std::byte> bytes, bool locks) {
   if (bytes.empty()) return;
-  locked.reserve(locked.size() + 1);
+  const volatile std::byte* const begin = bytes.data();
+  constexpr std::size_t page = 4096;  // the smallest of the systems that weft runs on
+  for (std::size_t i = 0; i < bytes.size(); i += page) static_cast<void>(begin[i]);
+  static_cast<void>(begin[bytes.size() - 1]);
+  if (!locks) return;
 #ifdef WEFT_LOCKS_PAGES
-  if (mlock(bytes.data(), bytes.size()) == 0)
-    return locked.push_back({bytes.data(), unlock{bytes.size()}});
+  if (mlock(bytes.data(), bytes.size()) == 0) return;
 #endif
   detail::raise(
       "lock: the system does not keep " + std::to_string(bytes.size()) +

@@ -13,30 +13,17 @@
 
 namespace weft {
 
-// Calls f for each range of the weights that runs read.
-template <class F>
-void engine::for_weights(const memory& of, F f) const {
-  if (of.packed != nullptr) f(std::span(of.packed, packed_size(p_->packed_bytes, of.weights_as)));
+void engine::load_weights(const memory& of) const {
+  if (of.packed != nullptr)
+    load_pages({of.packed, packed_size(p_->packed_bytes, of.weights_as)}, locks_);
   for (std::size_t i = 0; i < p_->parameters.size(); ++i) {
     const parameter_ref& p = p_->parameters[i];
     // Generated code may read one in place that is packed, too.
     const bool is_read = of.packed == nullptr || p.read_as_floats || generated_.of != nullptr;
     if (is_read && of.parameters[i] != nullptr)
-      f(std::span<const std::byte>(of.parameters[i], p.size * sizeof(float)));
+      load_pages({of.parameters[i], p.size * sizeof(float)}, locks_);
   }
 }
-
-namespace {
-
-// Reads a byte of each page, which the system then provides.
-void touch(std::span<const std::byte> bytes) noexcept {
-  const volatile std::byte* const begin = bytes.data();
-  constexpr std::size_t page = 4096;  // the smallest of the systems that weft runs on
-  for (std::size_t i = 0; i < bytes.size(); i += page) static_cast<void>(begin[i]);
-  static_cast<void>(begin[bytes.size() - 1]);
-}
-
-}  // namespace
 
 void engine::prepare(bool locks) {
   std::size_t most = 0;
@@ -50,7 +37,6 @@ void engine::prepare(bool locks) {
   const auto inputs = inputs_;
   const std::span workspace(memory_.workspace, p_->workspace_bytes);
   const std::vector<std::byte> before(workspace.begin(), workspace.end());
-  for_weights(memory_, touch);
 
   for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
   inputs_.fill(zeros.get());
@@ -64,12 +50,9 @@ void engine::prepare(bool locks) {
   bind_calls();
 
   locks_ = locks;
-  locked_.clear();
-  locked_weights_.clear();
-  if (!locks) return;
-  lock(locked_, workspace);
-  if (team_) lock(locked_, {scratch_.get(), bytes_of_scratch(team_->size())});
-  for_weights(memory_, [&](std::span<const std::byte> w) { lock(locked_weights_, w); });
+  load_pages(workspace, locks);
+  if (team_) load_pages({scratch_.get(), bytes_of_scratch(team_->size())}, locks);
+  load_weights(memory_);
 }
 
 void engine::exchange(const engine& from, weight_set next, weight_set before) {
@@ -83,13 +66,9 @@ void engine::exchange(const engine& from, weight_set next, weight_set before) {
   next.of = ours;
   next.of.parameters = next.parameters.addresses();
   next.of.packed = theirs.packed;
-  for_weights(next.of, [&](std::span<const std::byte> w) {
-    touch(w);
-    if (locks_) lock(next.locked, w);
-  });
+  load_weights(next.of);
   if (sets_.empty()) {
     before.of = memory_;
-    before.locked = std::move(locked_weights_);
     sets_.push_back(std::make_unique<weight_set>(std::move(before)));
   }
   exchanged();

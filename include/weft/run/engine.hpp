@@ -49,7 +49,6 @@ struct weight_set {
   parameter_block parameters;
   std::shared_ptr<std::byte[]> packed;
   memory of;  // their addresses
-  locked_pages locked;
 };
 
 class engine {
@@ -195,8 +194,7 @@ class engine {
 
  private:
   void take(const weight_set& w) noexcept WEFT_NONBLOCKING;
-  template <class F>
-  void for_weights(const memory& of, F f) const;
+  void load_weights(const memory& of) const;
   void check_packing(const engine& other) const;
 
   // An instruction's function, and its call on the arguments bound last, at iteration 0.
@@ -272,8 +270,7 @@ class engine {
   std::vector<std::unique_ptr<weight_set>> sets_;
   std::atomic<const weight_set*> offered_ = nullptr;  // written by the thread that brings
   std::atomic<const weight_set*> taken_ = nullptr;    // by the one that runs
-  bool locks_ = false;
-  locked_pages locked_, locked_weights_;
+  bool locks_ = false;                                // the pages of weights
 };
 
 }  // namespace weft

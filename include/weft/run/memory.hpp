@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "weft/passes/memory_plan.hpp"
 
@@ -31,15 +30,9 @@ aligned_bytes allocate(std::size_t bytes, pages kind = pages::huge);
 // bytes or is not aligned to 64.
 std::byte* checked(std::span<std::byte> memory, std::size_t bytes);
 
-// Pages that are locked in memory while it lives.
-struct unlock {
-  std::size_t size = 0;  // bytes
-  void operator()(const std::byte* begin) const noexcept;
-};
-using locked_pages = std::vector<std::unique_ptr<const std::byte, unlock>>;
-
-// Locks the pages of these bytes, by mlock. Throws weft::error where the system refuses.
-void lock(locked_pages& locked, std::span<const std::byte> bytes);
+// Has the system provide the pages of these bytes and, if `locks`, keep them until they are
+// unmapped, by mlock. Throws weft::error where it refuses.
+void load_pages(std::span<const std::byte> bytes, bool locks);
 
 }  // namespace weft
 #include "weft/header_end.hpp"

@@ -216,8 +216,8 @@ class runnable {
   requires(has_parameters_of<Other, Model>()) void exchange(
       shared_weights<Other, OtherUnit> brought) {
     const weft::parameters<Model> next(brought.of.parameters_);
-    engine_->exchange(*brought.of.engine_, {next, brought.of.packed_, {}, {}},
-                      {parameters_, packed_, {}, {}});
+    engine_->exchange(*brought.of.engine_, {next, brought.of.packed_, {}},
+                      {parameters_, packed_, {}});
     parameters_ = next;
     packed_ = brought.of.packed_;
   }
