@@ -25,5 +25,6 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/weft-config-version
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/weft-config-version.cmake FindCairo.cmake weft-embed.cmake
-  weft-flags.cmake weft-embed.cpp.in weft-model.cmake weft-model.cpp.in
+  weft-flags.cmake weft-embed.cpp.in weft-model.cmake weft-model.cpp.in weft-c-library.cmake
+  weft-c-library.cpp.in weft-c-library.h.in weft-c-header.cmake
   DESTINATION ${folder})

@@ -1,0 +1,33 @@
+# -D EMBED=<the program in C> -D PYTHON=<python3> -D SCRIPT=<its program> -D LIBRARY=<libencoder>
+# -D EXPECTED=<what both should print> -D NM=<nm> -D STRIP=<strip> -D STRIPPED=<a file to write>
+# -D MOST=<the most bytes of the stripped library, or nothing>
+cmake_minimum_required(VERSION 3.25)
+function(expect what got wanted)
+  if(NOT got STREQUAL wanted)
+    message(FATAL_ERROR "${what}: '${wanted}' was to come, and '${got}' came")
+  endif()
+endfunction()
+file(READ ${EXPECTED} expected)
+execute_process(COMMAND ${EMBED} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+expect("the program in C" "${said}" "${expected}")
+execute_process(COMMAND ${PYTHON} -c "import numpy" RESULT_VARIABLE no_numpy ERROR_QUIET)
+if(NOT no_numpy)
+  execute_process(COMMAND ${PYTHON} ${SCRIPT} ${LIBRARY} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+  expect("the program in Python" "${said}" "${expected}")
+endif()
+
+execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^ \n]+\n" names "${said}")
+list(TRANSFORM names STRIP)
+list(SORT names)
+set(functions create create_from_file create_in create_sharing destroy error reset run version)
+list(TRANSFORM functions PREPEND encoder_)
+expect("what the library exports" "${names}" "${functions}")
+
+file(COPY_FILE ${LIBRARY} ${STRIPPED})
+execute_process(COMMAND ${STRIP} ${STRIPPED} COMMAND_ERROR_IS_FATAL ANY)
+file(SIZE ${STRIPPED} bytes)
+message(STATUS "stripped: ${bytes} bytes")
+if(MOST AND bytes GREATER MOST)
+  message(FATAL_ERROR "the stripped library has ${bytes} bytes, and may have ${MOST}")
+endif()
