@@ -41,18 +41,19 @@ void engine::prepare(bool locks) {
   for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
   inputs_.fill(zeros.get());
   bind_calls();
-  std::ranges::fill(workspace.first(p_->state_bytes), std::byte{0});
-  run();
+  locks_ = locks;
+  load_weights(memory_);
+  load_pages(workspace, locks);
+  if (team_) load_pages({scratch_.get(), bytes_of_scratch(team_->size())}, locks);
+  for (int i = 0; i < 3; ++i) {
+    std::ranges::fill(workspace.first(p_->state_bytes), std::byte{0});
+    run();
+  }
   std::ranges::copy(before, workspace.begin());  // writes to every page
   outside_ = outside_in_all_runs_;
   lengths_ = lengths;
   inputs_ = inputs;
   bind_calls();
-
-  locks_ = locks;
-  load_pages(workspace, locks);
-  if (team_) load_pages({scratch_.get(), bytes_of_scratch(team_->size())}, locks);
-  load_weights(memory_);
 }
 
 void engine::exchange(const engine& from, weight_set next, weight_set before) {
