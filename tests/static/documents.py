@@ -15,6 +15,7 @@ DOCUMENTS = {
     "examples/REALTIME.md": 0,
     "examples/LIMITS.md": 0,
     "examples/dates/README.md": 0,
+    "examples/listen/README.md": 0,
     "examples/positions/README.md": 0,
     "examples/web/README.md": 0,
     "benchmarks/README.md": 0,
