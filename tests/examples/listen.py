@@ -9,6 +9,8 @@ minute of sound, and the time that a frame takes.
 
 import argparse
 import json
+import os
+import shutil
 import struct
 import subprocess
 import time
@@ -285,6 +287,42 @@ def check_picture(t, sound):
         t.wrong.append(f"picture: status {status}: {out}")
 
 
+def check_gate(t, bundle, sound):
+    """Of the LV2 plugin, run by lv2apply: a frame later, it lets through what is speech by the program."""
+    copy = shutil.copytree(bundle, t.folder / "lv2" / "gate.lv2", dirs_exist_ok=True)
+    shutil.copy(t.model, copy / "silero_vad_16k.safetensors")
+    file, out = t.file(wav(sound, kind="<f4")[0]), t.folder / "gated.wav"
+    p = t.heard("gate", file)[0]
+    threshold = np.round(4096 * np.quantile(p, 0.9)) / 4096  # exact in a text, and in float
+    low = max(threshold - 0.15, 0.01)
+    gains, silent = [0.0], None
+    for at, probability in enumerate(p[: len(sound) // 512]):
+        if probability >= threshold:
+            gains, silent = [*gains, 1.0], None
+        else:
+            silent = at if silent is None and probability < low else silent
+            closes = probability < low and 512 * (at - silent) >= 1600
+            gains.append(0.0 if closes else gains[-1])
+    part = np.arange(1, 513) / 512
+    gain = np.concatenate([a + (b - a) * part for a, b in zip(gains, gains[1:])])
+    expected = np.concatenate([np.zeros(512), sound[: len(gain)] * gain])[: len(sound)]
+    done = subprocess.run(["lv2apply", "-i", file, "-o", out, "-c", "threshold", f"{threshold:.12g}",
+                           "urn:weft:listen:gate"], capture_output=True, check=False,
+                          env={**os.environ, "LV2_PATH": str(t.folder / "lv2")})
+    if done.returncode != 0:
+        t.wrong.append(f"gate: {done.stderr.decode()}")
+        return
+    data = out.read_bytes()
+    got = np.frombuffer(data[data.index(b"data") + 8:], "<f4", len(sound))
+    # The sum, the product and the sample's own rounding.
+    t.close("gate", got[: len(expected)], expected, 4 * 2.0**-24 * np.abs(sound).max())
+    if not {-1, 1} <= set(np.diff(gains)):
+        t.wrong.append(f"gate: it does not open and close: {gains}")
+    symbols = subprocess.run(["nm", "-D", "--defined-only", copy / "gate.so"], capture_output=True, check=True)
+    if symbols.stdout.decode().split()[2:] != ["lv2_descriptor"]:
+        t.wrong.append(f"gate: its symbols are {symbols.stdout.decode()}")
+
+
 def voice(seconds, random):
     """Syllables of vowels that change, pauses and noise: the detector takes a part of it for speech."""
     at = np.arange(seconds * 16000) / 16000
@@ -338,6 +376,7 @@ def main():
     parser.add_argument("program", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--onnx")
+    parser.add_argument("--gate", help="the plugin's bundle")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     t = Tested(options.program, options.folder)
@@ -354,6 +393,8 @@ def main():
         check_segments(t, sound)
         check_refusals(t, sound)
         check_picture(t, sound)
+        if options.gate:
+            check_gate(t, options.gate, sound)
     raise SystemExit("\n".join(t.wrong) or 0)
 
 
