@@ -23,6 +23,7 @@
 #include "weft/nn/norm.hpp"
 #include "weft/nn/position.hpp"
 #include "weft/nn/recurrent.hpp"
+#include "weft/nn/rolling.hpp"
 #include "weft/nn/score.hpp"
 #include "weft/nn/segments.hpp"
 #include "weft/nn/sink.hpp"

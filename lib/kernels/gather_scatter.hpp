@@ -122,6 +122,7 @@ inline void copy_elements(const loop_nest& n, std::ptrdiff_t size, const partiti
 inline void write(const call& c) noexcept {
   const operand &at = c.operands[2], &count = c.operands[3];
   const bool has_count = count.data != nullptr;
+  const auto ring = static_cast<std::ptrdiff_t>(c.scalar);
   const int row = std::countr_zero(c.over);
   // The outer loops change the position or the number of the rows; the inner ones are a copy.
   unsigned outer_loops = 0;
@@ -132,19 +133,24 @@ inline void write(const call& c) noexcept {
   const std::ptrdiff_t size = bytes(c.operands[0].type);
   for_each(n, n.loops, [&](const std::ptrdiff_t* offset) {
     const std::ptrdiff_t start = static_cast<const std::int32_t*>(at.data)[offset[2]];
-    std::ptrdiff_t end = std::min(c.extent[row], c.axis_extent - start);
+    std::ptrdiff_t rows = c.extent[row];
     if (has_count)
-      end = std::min<std::ptrdiff_t>(end, static_cast<const std::int32_t*>(count.data)[offset[3]]);
-    const std::ptrdiff_t begin = std::max<std::ptrdiff_t>(0, -start);
-    if (begin >= end) return;
-    std::ptrdiff_t extent[max_loops];
-    std::copy_n(c.extent, c.loops, extent);
-    extent[row] = end - begin;
-    const std::ptrdiff_t to = offset[0] + (start + begin) * c.axis_stride;
-    const std::ptrdiff_t from = offset[1] + begin * c.operands[1].stride[row];
-    copy_elements(coalesce(c, 2, ~outer_loops, 0, extent), size, c.part,
-                  static_cast<std::byte*>(c.operands[0].data) + to * size,
-                  static_cast<const std::byte*>(c.operands[1].data) + from * size);
+      rows = std::min<std::ptrdiff_t>(rows, static_cast<const std::int32_t*>(count.data)[offset[3]]);
+    const auto put = [&](std::ptrdiff_t begin, std::ptrdiff_t first) {
+      const std::ptrdiff_t end = std::min(rows, c.axis_extent - first);
+      begin = std::max(begin, -first);
+      if (begin >= end) return;
+      std::ptrdiff_t extent[max_loops];
+      std::copy_n(c.extent, c.loops, extent);
+      extent[row] = end - begin;
+      const std::ptrdiff_t to = offset[0] + (first + begin) * c.axis_stride;
+      const std::ptrdiff_t from = offset[1] + begin * c.operands[1].stride[row];
+      copy_elements(coalesce(c, 2, ~outer_loops, 0, extent), size, c.part,
+                    static_cast<std::byte*>(c.operands[0].data) + to * size,
+                    static_cast<const std::byte*>(c.operands[1].data) + from * size);
+    };
+    put(0, start);
+    if (ring > 0) put(std::max<std::ptrdiff_t>(0, c.axis_extent - start), start - ring);
   });
 }
 

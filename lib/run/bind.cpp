@@ -218,7 +218,8 @@ void engine::check_computed(const instruction& s, std::ptrdiff_t place) const no
       writes ? static_cast<std::int64_t>(length(s.extent[std::countr_zero(s.over)])) : 1;
   for_each_index(loops, extent, stride, stride_of_counts, [&](std::ptrdiff_t at, std::ptrdiff_t n) {
     const std::int64_t first = data[at], some = s.operands > 3 ? count[n] : rows;
-    if (first < 0 || some < 0 || some > rows || first + some > most)
+    const std::int64_t end = s.scalar > 0 ? first + 1 : first + some;  // a ring goes on
+    if (first < 0 || some < 0 || some > rows || end > most)
       outside_.store(static_cast<std::uint64_t>(s.check) << 32 | static_cast<std::uint32_t>(first),
                      std::memory_order_relaxed);
   });

@@ -73,7 +73,7 @@ const std::map<op, std::string> attributes{
     {op::top_k, " along [A] selected [B, C, D]"},
     {op::gather, " along [A, B, C, D] checked"},
     {op::scatter_add, " along [A, B, C, D] checked"},
-    {op::update_rows, " along [A] rows [B, C, D]"},
+    {op::update_rows, " along [A] rows [B, C, D] ring 2"},
     {op::rotate, " along [A] pairs [B, C, D] half_split"},
     {op::rotate_adjoint, " along [A] pairs [B, C, D] sine half_split"},
 };

@@ -74,7 +74,9 @@ struct computed<op::update_rows> : computation {
     which.put(row, 1);
     for_each(put_in_place(own, into, row), of, {to, of_y, of_z, layout_of(n, 3), which},
              [&](auto i, auto a, auto b, auto c, auto p) {
-               const double place = z[b] + static_cast<double>(p);
+               double place = z[b] + static_cast<double>(p);
+               if (place >= static_cast<double>(of(into)))
+                 place -= static_cast<double>(ring_length(n));
                const bool counts =
                    testing::operand_count(n) < 4 || static_cast<double>(p) < data(n, 3)[c];
                if (counts && place >= 0 && place < static_cast<double>(of(into)))

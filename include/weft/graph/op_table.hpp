@@ -270,7 +270,7 @@ inline constexpr std::array table{
         .with(by_index),
     operation<role::buffer, role::rows, role::start, optional(role::count)>(
         op::update_rows, op_class::indexed, as_written)
-        .with({.named = {"along", "rows"}}),
+        .with({.named = {"along", "rows"}, .start = {"ring"}}),
     operation<role::x, role::cosine, role::sine>(op::rotate, op_class::rotation, like_first)
         .with({.named = {"along", "pairs"}, .start = {"interleaved", "half_split"}}),
     operation<role::x, role::g>(op::rotate_adjoint, op_class::rotation, as_written)

@@ -164,6 +164,7 @@ constexpr void lower_update_rows(lowering& ctx, int id) {
   instruction& s = ctx.emit(kernel::update_rows, n.kind, id, loops);
   s.axis = ctx.extent(into);
   s.axis_stride = ctx.p.of[id].stride[n.axes.find(into)];
+  s.scalar = static_cast<double>(ring_length(n));
   s.over = 1u << n.axes.find(into);
   ctx.add_operand(s, ctx.place(id, loops)).stride[n.axes.find(into)] = s.axis_stride;
   for (int j = 1; j < n.operands; ++j) ctx.add_operand(s, ctx.place(n.operand[j], loops));

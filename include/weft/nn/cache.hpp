@@ -84,9 +84,20 @@ constexpr rule rule_of_decode_count() {
   return rule::none;
 }
 
+template <class At>
+concept is_rolling = requires {
+  typename At::ring;
+};
+// Whether At is the progress of the cache along Cache.
+template <class Cache, class At>
+inline constexpr bool rolls_as = true;
+template <class Cache, is_rolling At>
+inline constexpr bool rolls_as<Cache, At> = std::same_as<Cache, typename At::ring>;
+
 template <class Cache, class At, expression X>
 constexpr rule rule_of_cached_rows() {
   if (!axis_like<Cache> || has_axis<Cache, shape_t<X>>) return rule::cache;
+  if (!rolls_as<Cache, At>) return rule::cache;
   if (!has_axis<typename At::positions, shape_t<X>>) return rule::rows;
   if (!subset<shape_t<decltype(At::offset)>, shape_t<X>>) return rule::batch;
   return rule::none;
@@ -127,7 +138,13 @@ constexpr auto append_to_cache(scope s, const At& at, const auto& x, tensor<T, s
   const auto past = s.template state<Name, T, Axes...>();
   const auto rows = converted<T>(x);
   const auto now = [&] {
-    if constexpr (std::same_as<decltype(At::count), all_positions>)
+    if constexpr (is_rolling<At>) {
+      constexpr std::size_t ring = Cache::ring;
+      if constexpr (std::same_as<decltype(At::count), all_positions>)
+        return weft::detail::write_in_ring<Cache, Pos, ring>(past, rows, at.cell);
+      else
+        return weft::detail::write_in_ring<Cache, Pos, ring>(past, rows, at.cell, at.count);
+    } else if constexpr (std::same_as<decltype(At::count), all_positions>)
       return write<Cache, Pos>(past, rows, at.offset);
     else
       return write<Cache, Pos>(past, rows, at.offset, at.count);

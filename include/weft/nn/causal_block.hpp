@@ -11,6 +11,7 @@
 #include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
 #include "weft/nn/position/rotary.hpp"
+#include "weft/nn/rolling.hpp"
 #include "weft/nn/sink.hpp"
 #include "weft/ops/functions.hpp"
 #include "weft/ops/view.hpp"
@@ -115,6 +116,23 @@ constexpr auto keys_and_values(const cached_rows<K, V>& shared, const auto&...) 
   return shared;
 }
 
+// The positions of keys and queries; and whether a key is among the last `window`.
+template <class Cache, class At>
+constexpr auto positions_of_cache(const At& at, const auto& ids, const causal_options& options) {
+  using Pos = typename At::positions;
+  if constexpr (is_rolling<At>)
+    return positions_in_attention<Pos, Cache>(at, {.scale = options.scale});
+  else
+    return positions_in_attention<Pos, Cache>(ids, {.scale = options.scale});
+}
+template <class Cache, class At>
+constexpr auto is_within(const At& at, const auto& ids, int window) {
+  if constexpr (is_rolling<At>)
+    return at.distance > -window || positions<Cache>() < static_cast<int>(Cache::sinks);
+  else
+    return positions<Cache>() > ids - window;
+}
+
 // The attention of a causal block: see nn::causal_attention. `shared` is no_term or the keys and
 // values of another one.
 template <class A, class At, class... Queries>
@@ -138,8 +156,7 @@ constexpr auto cached_attention(scope s, const auto& x, const At& at, const auto
   }
   if (options.norm_heads) q = block_norm<HeadDim>(s / "q_norm", q, options);
   const auto ids = position_ids(at);
-  const auto where =
-      positions_in_attention<typename At::positions, Cache>(ids, {.scale = options.scale});
+  const auto where = positions_of_cache<Cache>(at, ids, options);
   const scope own = s / "position";
   const auto turned = position_encoding.template query<shape<Queries...>, HeadDim>(own, q, ids);
   const auto past =
@@ -148,7 +165,7 @@ constexpr auto cached_attention(scope s, const auto& x, const At& at, const auto
       add_term(dot_product_score<HeadDim>(turned, past.keys, {options.scale, options.soft_cap}),
                position_encoding.template scores<shape<Queries...>, HeadDim>(own, q, where));
   auto mask = causal_cache_mask<Cache>(at);
-  if (options.window) mask = mask && positions<Cache>() > ids - *options.window;
+  if (options.window) mask = mask && is_within<Cache>(at, ids, *options.window);
   const auto visible = masked<Cache>(scores, mask);
   const auto weights =
       options.sinks

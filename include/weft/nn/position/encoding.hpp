@@ -240,13 +240,20 @@ struct distances : axis<2 * Most + 1> {};
 
 namespace detail {
 
+// Key position minus query position: int32 [KeyPos, Pos, ...].
+template <class Where>
+constexpr auto distance_of(const Where& where) {
+  if constexpr (requires { where.distance; })
+    return where.distance;
+  else
+    return positions<typename Where::key_positions>() - where.at;
+}
+
 // The index along Distance for each query and key: int32 [KeyPos, Pos, ...].
 template <class Distance, class Where>
 constexpr auto distance_index(const Where& where) {
-  using KeyPos = typename Where::key_positions;
   constexpr auto last = static_cast<std::int32_t>(Distance::extent - 1);
-  const auto distance = positions<KeyPos>() - where.at;
-  return minimum(maximum(distance + last / 2, 0), last);
+  return minimum(maximum(distance_of(where) + last / 2, 0), last);
 }
 
 }  // namespace detail

@@ -40,13 +40,12 @@ struct fire : encoding {
   // The biases: see encoding::scores.
   template <class Heads, class HeadDim, class Where>
   constexpr auto scores(scope s, const auto& /*query*/, const Where& where) const {
-    using KeyPos = typename Where::key_positions;
     using Hidden = weft::nn::detail::width_of<Width>;
     const auto c = s.param<"c">(init::constant(0.1));
     const auto factor = s.param<"L_multiplier">(init::ones());
     const auto transformed = [&](const auto& x) { return log(maximum(c * x, c * -x) + 1.0f); };
     const auto query = cast<float>(where.at);
-    const auto distance = transformed(cast<float>(positions<KeyPos>() - where.at));
+    const auto distance = transformed(cast<float>(weft::nn::detail::distance_of(where)));
     const auto longest = transformed(maximum(query, maximum(factor * options.threshold,
                                                             factor * -options.threshold))) +
                          1e-6f;

@@ -13,6 +13,22 @@
 #include "weft/ops/functions.hpp"
 #include "weft/ops/sources.hpp"
 
+namespace weft {
+
+namespace nn {
+
+// Positions modulo 2^32 in streams that never end, int32, of which attention sees the last Window:
+// angles of rotary encodings and of sinusoids are then as accurate at any position.
+template <expression X, std::size_t Window>
+struct endless_positions : X {};
+
+}  // namespace nn
+
+template <class X, std::size_t Window>
+struct expression_traits<nn::endless_positions<X, Window>> : expression_traits<X> {};
+
+}  // namespace weft
+
 namespace weft::nn {
 
 // Options of encodings by sines and cosines.
@@ -77,6 +93,28 @@ constexpr auto powers_of_exp(double rate, model_fault why = model_fault::none) {
   const auto j = cast<float>(positions<Freq>());
   const auto rounded = weft::detail::constant_unless(why, static_cast<float>(-leading));
   return exp(j * rounded) * exp(j * (leading - rate));
+}
+
+}  // namespace detail
+
+namespace detail {
+
+template <class T>
+inline constexpr std::size_t endless_window = 0;
+template <class X, std::size_t Window>
+inline constexpr std::size_t endless_window<endless_positions<X, Window>> = Window;
+
+// Positions int32 [...] times frequencies float [..., Freq]. Angles of endless positions are
+// counted in 2^-32 of a turn: what an int32 product drops is whole turns.
+template <expression T, expression F>
+constexpr auto angles(const T& at, const F& frequencies) {
+  if constexpr (endless_window<T> == 0) {
+    return cast<float>(at) * frequencies;
+  } else {
+    const auto turns = frequencies * (0.5 / std::numbers::pi);
+    const auto step = cast<std::int32_t>((turns - round(turns)) * 0x1p32);
+    return cast<float>(at * step) * (2 * std::numbers::pi / 0x1p32);
+  }
 }
 
 }  // namespace detail

@@ -120,10 +120,14 @@ constexpr auto greatest(const T& x, shape<A...>) {
     return max<A...>(x);
 }
 
-// One more than the greatest of the positions `at` int32 [...], in this run.
+// One more than the greatest of the positions `at` int32 [...], in this run; of endless ones, those
+// that attention sees.
 template <expression T>
 constexpr auto length_of(const T& at) {
-  return greatest(cast<float>(at), shape_t<T>{}) + 1.0f;
+  if constexpr (endless_window < T >> 0)
+    return constant(static_cast<float>(endless_window<T>));
+  else
+    return greatest(cast<float>(at), shape_t<T>{}) + 1.0f;
 }
 
 // The index of the pair that makes `turns` rotations over the trained length.
@@ -266,7 +270,7 @@ template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
           std::size_t Size = HeadDim::extent, expression X, expression T>
 constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {}) {
   using Freq = detail::pair_of<Size>;
-  const auto angle = cast<float>(at) * detail::rotary_frequencies<Freq>(x, at, options);
+  const auto angle = detail::angles(at, detail::rotary_frequencies<Freq>(x, at, options));
   return detail::rotate_by<HeadDim, Freq, Pairs>(x, angle,
                                                  detail::rotary_magnitude(options.scaling));
 }
@@ -293,7 +297,7 @@ requires(!expression<T>)
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split, expression X, expression T,
           class Freq>
 constexpr auto rotary(const X& x, const T& at, const tensor<float, shape<Freq>>& frequencies) {
-  const auto angle = cast<float>(at) * frequencies;
+  const auto angle = detail::angles(at, frequencies);
   return rotate<HeadDim, Freq, Pairs>(x, cos(angle), sin(angle));
 }
 
@@ -382,8 +386,8 @@ struct long_rotary : detail::turning<long_rotary<Pairs, Size>, Size> {
     const auto length = weft::nn::detail::length_of(at);
     const auto factor = where(length > static_cast<float>(options.trained), longer, shorter);
     const auto plain = geometric_frequencies<Freq>(static_cast<double>(size), {options.base});
-    return weft::nn::detail::rotate_by<HeadDim, Freq, Pairs>(x, cast<float>(at) * (plain / factor),
-                                                             magnitude());
+    return weft::nn::detail::rotate_by<HeadDim, Freq, Pairs>(
+        x, weft::nn::detail::angles(at, plain / factor), magnitude());
   }
 };
 

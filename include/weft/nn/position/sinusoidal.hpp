@@ -30,8 +30,8 @@ template <class Embed, expression At>
 constexpr auto sinusoidal(const At& at, frequency_options options = {}) {
   using Freq = detail::pair_of<Embed::extent>;
   const auto size = static_cast<double>(Embed::extent);
-  return detail::interleaved_sines<Freq, Embed>(cast<float>(at) *
-                                                geometric_frequencies<Freq>(size, options));
+  return detail::interleaved_sines<Freq, Embed>(
+      detail::angles(at, geometric_frequencies<Freq>(size, options)));
 }
 
 // The same with trained frequencies. Parameter: frequency [(Embed + 1) / 2], initially ω_j.
@@ -39,8 +39,8 @@ template <class Embed, expression At>
 constexpr auto learned_sinusoidal(scope s, const At& at, frequency_options options = {}) {
   using Freq = detail::pair_of<Embed::extent>;
   const auto size = static_cast<double>(Embed::extent);
-  return detail::interleaved_sines<Freq, Embed>(cast<float>(at) *
-                                                learned_frequencies<Freq>(s, size, options));
+  return detail::interleaved_sines<Freq, Embed>(
+      detail::angles(at, learned_frequencies<Freq>(s, size, options)));
 }
 
 namespace position {

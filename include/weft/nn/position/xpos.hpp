@@ -47,6 +47,9 @@ struct xpos : encoding {
   constexpr auto rotated(const auto& x, const auto& at, double power) const {
     constexpr std::size_t size = HeadDim::extent;
     static_assert(size % 2 == 0, "nn::position::xpos: elements are rotated in pairs");
+    static_assert(weft::nn::detail::endless_window<std::remove_cvref_t<decltype(at)>> == 0,
+                  "nn::position::xpos: a factor grows with the position; turn the keys of a "
+                  "rolling cache at its positions, and queries at weft::positions<Pos>()");
     using Freq = weft::nn::detail::pair_of<size>;
     const auto t = cast<float>(at);
     const auto angle = t * geometric_frequencies<Freq>(static_cast<double>(size), {options.base});

@@ -1,0 +1,227 @@
+// Streams that never end: a cache that keeps the keys and values of the last positions only, in
+// memory that does not grow.
+//
+//   struct Recent : nn::rolling<Pos, 250> {};  // each position sees itself and the 249 before it
+//
+//   const auto at = nn::rolling_state<Recent, Batch>(s / "stream");
+//   const auto past = nn::rolling_cache<Recent>(s / "cache", at, k, v);
+//   const auto weights = nn::attention_weights<HeadDim, Recent>(q, past.keys, past.visible);
+//   const auto y = dot<Recent>(weights, past.values);
+//
+// Runs over the parts of a stream, of any sizes up to the bound of Pos, give what one run over all
+// of it gives. One `at` serves all layers of that window; nn::causal_block takes it as that of
+// nn::decode_state.
+//
+// No position is ever too great. Cells and distances are computed from a counter that goes round,
+// so that after two rounds of the ring every state is one that was there before. Positions count
+// modulo 2^32, and angles in 2^-32 of a turn, so that differences of both are exact for ever.
+#pragma once
+#include "weft/header_begin.hpp"
+
+#include "weft/graph/reject.hpp"
+#include "weft/nn/cache.hpp"
+#include "weft/nn/mask.hpp"
+#include "weft/nn/position/encoding.hpp"
+#include "weft/nn/position/frequencies.hpp"
+
+namespace weft::nn {
+
+// The axis of a rolling cache: keys of the last Window positions along Pos, for each query its own
+// among them, and of the first Sinks (Xiao et al. 2024, "Efficient streaming language models with
+// attention sinks"). A run's first query sees keys that its last one does not, so there are Pos's
+// bound - 1 cells more.
+template <class Pos, std::size_t Window, std::size_t Sinks = 0>
+struct rolling : axis<Sinks + Window + Pos::extent - 1> {
+  static_assert(Window > 0, "nn::rolling: a window has at least the query's own position");
+  using positions = Pos;                                         // those of a run
+  static constexpr std::size_t window = Window;                  // positions that a query sees
+  static constexpr std::size_t sinks = Sinks;                    // and the first ones, always
+  static constexpr std::size_t ring = Window + Pos::extent - 1;  // cells that are used in turn
+};
+
+namespace detail {
+
+template <class Ring>
+concept rolling_axis = axis_like<Ring> && requires {
+  typename Ring::positions;
+  Ring::window + Ring::sinks + Ring::ring;
+};
+
+template <class Ring, class... Batch>
+constexpr rule rule_of_rolling() {
+  if constexpr (!rolling_axis<Ring>)
+    return rule::no_axes;
+  else
+    return rule_of_decode_state<typename Ring::positions, Batch...>();
+}
+template <expression C, class Ring, class... Batch>
+constexpr rule rule_of_rolling_count() {
+  if constexpr (!rolling_axis<Ring>)
+    return rule::no_axes;
+  else
+    return rule_of_decode_count<C, typename Ring::positions, Batch...>();
+}
+
+}  // namespace detail
+
+// The progress of each stream, and where the keys of a run are.
+template <class Ring, class Count, class... Batch>
+struct rolling_position {
+  using ring = Ring;                           // the axis of the cache
+  using positions = typename Ring::positions;  // those of a run
+
+  tensor<std::int32_t, shape<Batch...>> offset;  // positions before this run, modulo 2^32
+  Count count;                                   // those of this run, or all_positions
+  tensor<std::int32_t, shape<Batch...>> cell;    // that of the run's first position
+  // Positions before this run up to Sinks + Window - 1, from where on it stays, at least.
+  tensor<std::int32_t, shape<Batch...>> seen;
+  // The positions of keys, where the run's first position is 0; those of sinks are before the
+  // window of the first query.
+  tensor<std::int32_t, shape<Ring, Batch...>> keys;
+  // Key position minus query position; sinks are before the query's window.
+  tensor<std::int32_t, shape<Ring, Batch..., positions>> distance;
+  tensor<bool, shape<Ring, Batch..., positions>> visible;
+};
+
+namespace detail {
+
+template <class Ring, class... Batch, class Count>
+constexpr auto roll(scope s, const Count& count, const auto& advance) {
+  using Pos = typename Ring::positions;
+  constexpr auto cells = static_cast<std::int32_t>(Ring::extent);
+  constexpr auto ring = static_cast<std::int32_t>(Ring::ring);
+  constexpr auto sinks = static_cast<std::int32_t>(Ring::sinks);
+  constexpr auto window = static_cast<std::int32_t>(Ring::window);
+  const auto before = s.state<"length", std::int32_t, Batch...>();
+  s.update(before, before + advance);
+  // The index of the next position, from which whole rounds of the ring but one are taken.
+  const auto next = s.state<"next", std::int32_t, Batch...>();
+  const auto after = next + advance;
+  s.update(next, where(after >= cells + ring, after - ring, after));
+
+  // The index of the position whose key a cell has: the last one that was written there.
+  const auto cell = positions<Ring>();
+  const auto is_sink = cell < sinks;
+  const auto rounds =
+      cast<std::int32_t>(cell + ring < after) + cast<std::int32_t>(cell + 2 * ring < after);
+  auto keys = cell + rounds * ring - next;
+  auto distance = keys - positions<Pos>();
+  auto visible = distance <= 0 && distance > -window;
+  if constexpr (sinks > 0) {
+    keys = where(is_sink, cell - minimum(next, sinks + window - 1), keys);
+    distance =
+        where(is_sink, cell - minimum(next + positions<Pos>(), sinks + window - 1), distance);
+    visible = distance <= 0 && (distance > -window || is_sink);
+  }
+  const auto place = where(next >= cells, next - ring, next);
+  return rolling_position<Ring, Count, Batch...>{before, count,    place,  next,
+                                                 keys,   distance, visible};
+}
+
+}  // namespace detail
+
+// Streams that advance by all of the ring's Pos in every run. States, int32 [Batch...]: length, the
+// number of positions so far modulo 2^32, and next, the index of the next position up to two rounds
+// of the ring; both are 0 for a new stream, as reset makes them.
+template <class Ring, class... Batch>
+requires(detail::rule_of_rolling<Ring, Batch...>() ==
+         rule::none) constexpr auto rolling_state(scope s) {
+  return detail::roll<Ring, Batch...>(s, all_positions{},
+                                      cast<std::int32_t>(length<typename Ring::positions>()));
+}
+// Streams that advance by the first `count` of the run's positions, see decode_state.
+template <class Ring, class... Batch, expression C>
+requires(detail::rule_of_rolling_count<C, Ring, Batch...>() ==
+         rule::none) constexpr auto rolling_state(scope s, const C& count) {
+  const auto now = weft::detail::within<typename Ring::positions, true>(count);
+  return detail::roll<Ring, Batch...>(s, now, now);
+}
+WEFT_REJECT_IF((class Ring, class... Batch), (detail::rule_of_rolling<Ring, Batch...>()),
+               rolling_state(scope),
+               (no_axes,
+                "nn::rolling_state: name an axis that derives from nn::rolling, then those of the "
+                "batch, as in rolling_state<Recent, Batch>(s)"))
+WEFT_REJECT_IF((class Ring, class... Batch, expression C),
+               (detail::rule_of_rolling_count<C, Ring, Batch...>()), rolling_state(scope, const C&),
+               (no_axes,
+                "nn::rolling_state: name an axis that derives from nn::rolling, then those of the "
+                "batch, as in rolling_state<Recent, Batch>(s, count)"),
+               (elements, "nn::rolling_state: the count is not int32"),
+               (count_axes, "nn::rolling_state: the count has an axis that is none of the batch"))
+
+// The position in its stream of each position of the run, modulo 2^32: endless_positions int32
+// [Pos, Batch...], for encodings of embeddings, queries and keys.
+template <class Ring, class Count, class... Batch>
+constexpr auto position_ids(const rolling_position<Ring, Count, Batch...>& at) {
+  using Pos = typename Ring::positions;
+  const auto ids = positions<Pos>() + at.offset;
+  using X = std::remove_const_t<decltype(ids)>;
+  if constexpr (std::same_as<Count, all_positions>)
+    return endless_positions<X, Ring::window>{ids};
+  else
+    return endless_positions<padded_positions<X, Pos, Count>, Ring::window>{{ids, at.count}};
+}
+
+// The mask over a rolling cache, bool [Ring, Pos, Batch...]: each query of the run sees its own
+// position, the Window - 1 before it, and the sinks.
+template <class Cache, class Ring, class Count, class... Batch>
+requires std::same_as<Cache, Ring>
+constexpr auto causal_cache_mask(const rolling_position<Ring, Count, Batch...>& at) {
+  return detail::over_keys<Ring>(at.visible);
+}
+
+// As attention_positions, for the scores and values of an encoding over a rolling cache. A sink's
+// distance grows until all keys between it and the query's window are gone: the one of sink i of S
+// is then i - S - Window + 1.
+template <class Ring, expression At, expression Distance>
+struct rolling_attention_positions {
+  using key_positions = Ring;  // the axis of the keys
+  using keys_of = no_term;     // there is no key_source
+
+  At at;                        // the positions of the queries, up to Sinks + Window - 1
+  std::optional<double> scale;  // by default 1 / sqrt(HeadDim)
+  Distance distance;            // key position minus query position
+};
+template <class Pos, class Cache, class Ring, class Count, class... Batch>
+requires std::same_as<Cache, Ring>
+constexpr auto positions_in_attention(const rolling_position<Ring, Count, Batch...>& at,
+                                      attention_position_options options = {}) {
+  constexpr auto most = static_cast<std::int32_t>(Ring::sinks + Ring::window - 1);
+  const auto query = minimum(positions<Pos>() + at.seen, most);
+  return rolling_attention_positions<Ring, std::remove_const_t<decltype(query)>,
+                                     decltype(at.distance)>{query, options.scale, at.distance};
+}
+
+// The contents of a rolling cache.
+template <class Keys, class Values, class Positions, class Visible>
+struct rolling_rows : cached_rows<Keys, Values> {
+  // Where keys are, int32 [Ring, Batch...], if the run's first position is 0: for keys that are
+  // turned after the cache, queries being at weft::positions<Pos>(). Sinks come before the window.
+  Positions positions;
+  Visible visible;  // whether a query sees a key: bool [Ring, Batch..., Pos]
+};
+
+// The keys and values of the last positions, those of the run included, and of the sinks, as
+// nn::kv_cache keeps them; `at` is that of a rolling_state of the same axis. Hidden keys may be
+// anything. Keys that are turned by their positions, position_ids(at), before the cache, stay as
+// they are: those of sinks too. An encoding's terms take positions_in_attention<Pos, Ring>(at).
+template <class Ring, class Element = void, detail::cache_position_like At, expression K,
+          expression V>
+requires(detail::rule_of_kv_cache<Ring, At, K, V>() ==
+         rule::none) constexpr auto rolling_cache(scope s, const At& at, const K& k, const V& v) {
+  const auto rows = kv_cache<Ring, Element>(s, at, k, v);
+  return rolling_rows<decltype(rows.keys), decltype(rows.values), decltype(at.keys),
+                      decltype(at.visible)>{rows, at.keys, at.visible};
+}
+WEFT_REJECT_IF((class Ring, class Element = void, detail::cache_position_like At, expression K,
+                expression V),
+               (detail::rule_of_kv_cache<Ring, At, K, V>()),
+               rolling_cache(scope, const At&, const K&, const V&),
+               (cache,
+                "nn::rolling_cache: name the axis of its nn::rolling_state, which keys and values "
+                "do not have, as in rolling_cache<Recent>(s, at, k, v)"),
+               (rows, "nn::rolling_cache: keys and values have the axis of the run's positions"),
+               (batch, "nn::rolling_cache: keys and values have all axes of the batch"))
+
+}  // namespace weft::nn
+#include "weft/header_end.hpp"
