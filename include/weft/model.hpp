@@ -27,6 +27,7 @@
 #include "weft/nn/score.hpp"
 #include "weft/nn/segments.hpp"
 #include "weft/nn/sink.hpp"
+#include "weft/nn/streamed.hpp"
 #include "weft/nn/transformer.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"

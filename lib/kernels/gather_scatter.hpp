@@ -135,7 +135,8 @@ inline void write(const call& c) noexcept {
     const std::ptrdiff_t start = static_cast<const std::int32_t*>(at.data)[offset[2]];
     std::ptrdiff_t rows = c.extent[row];
     if (has_count)
-      rows = std::min<std::ptrdiff_t>(rows, static_cast<const std::int32_t*>(count.data)[offset[3]]);
+      rows =
+          std::min(rows, std::ptrdiff_t{static_cast<const std::int32_t*>(count.data)[offset[3]]});
     const auto put = [&](std::ptrdiff_t begin, std::ptrdiff_t first) {
       const std::ptrdiff_t end = std::min(rows, c.axis_extent - first);
       begin = std::max(begin, -first);

@@ -88,16 +88,12 @@ template <class At>
 concept is_rolling = requires {
   typename At::ring;
 };
-// Whether At is the progress of the cache along Cache.
-template <class Cache, class At>
-inline constexpr bool rolls_as = true;
-template <class Cache, is_rolling At>
-inline constexpr bool rolls_as<Cache, At> = std::same_as<Cache, typename At::ring>;
 
 template <class Cache, class At, expression X>
 constexpr rule rule_of_cached_rows() {
   if (!axis_like<Cache> || has_axis<Cache, shape_t<X>>) return rule::cache;
-  if (!rolls_as<Cache, At>) return rule::cache;
+  if constexpr (is_rolling<At>)
+    if (!std::same_as<Cache, typename At::ring>) return rule::cache;
   if (!has_axis<typename At::positions, shape_t<X>>) return rule::rows;
   if (!subset<shape_t<decltype(At::offset)>, shape_t<X>>) return rule::batch;
   return rule::none;

@@ -75,21 +75,23 @@ constexpr auto windows_over(const X& x, along<Pos, Taps, W>, Over... others) {
   return windows_over(windows<Pos, convolved<Pos, Taps, W>, tap<Pos, Taps>, W>(x), others...);
 }
 
-template <class In, class Out, std::size_t Groups, expression X, class... Pos, std::size_t... Taps,
-          window... W>
-constexpr auto convolve(scope s, const X& x, bool has_bias, along<Pos, Taps, W>... axes) {
+// The convolution of what windows_of makes of the channels, as windows_over does.
+template <class In, class Out, std::size_t Groups, expression X, class F, class... Pos,
+          std::size_t... Taps, window... W>
+constexpr auto convolve_windows(scope s, const X& x, bool has_bias, const F& windows_of,
+                                along<Pos, Taps, W>...) {
   using All = contracted<In>;
   using From = std::conditional_t<Groups == 1, All, of_group<All, Groups>>;
   const auto init = init::fan_in_uniform<From, tap<Pos, Taps>...>();
   const auto weight = s.param<"weight", Out, From, tap<Pos, Taps>...>(init);
   const auto bias = [&] { return s.param<"bias", Out>(init); };
   if constexpr (Groups == 1) {
-    const auto y = dot<tap<Pos, Taps>..., From>(windows_over(rename<In, From>(x), axes...), weight);
+    const auto y = dot<tap<Pos, Taps>..., From>(windows_of(rename<In, From>(x)), weight);
     return has_bias ? y + bias() : y;
   } else {
     using To = of_group<Out, Groups>;
     const auto grouped = split<Out, group<Groups>, To>(weight);
-    const auto seen = windows_over(split<In, group<Groups>, From>(x), axes...);
+    const auto seen = windows_of(split<In, group<Groups>, From>(x));
     const auto y = [&] {
       if constexpr (From::extent == 1)  // vectors along the groups
         return sum<tap<Pos, Taps>..., From>(seen * grouped);
@@ -99,6 +101,12 @@ constexpr auto convolve(scope s, const X& x, bool has_bias, along<Pos, Taps, W>.
     const auto result = has_bias ? y + split<Out, group<Groups>, To>(bias()) : y;
     return merge<Out, group<Groups>, To>(result);
   }
+}
+template <class In, class Out, std::size_t Groups, expression X, class... Over>
+constexpr auto convolve(scope s, const X& x, bool has_bias, Over... axes) {
+  return convolve_windows<In, Out, Groups>(
+      s, x, has_bias, [&](const auto& channels) { return windows_over(channels, axes...); },
+      axes...);
 }
 
 template <expression X, class C, class Out>
@@ -149,21 +157,22 @@ requires(detail::rule_of_convolution<X, detail::read_of<In>, Out>(Over{}...) ==
   using C = detail::read_of<In>;
   return detail::convolve<typename C::channels, Out, C::groups>(s, x, options.bias, Over{}...);
 }
-WEFT_REJECT_IF(
-    (class In, class Out, class... Over, expression X),
-    (detail::rule_of_convolution<X, detail::read_of<In>, Out>(Over{}...)),
-    convolution(scope, const X&, linear_options = {}),
-    (list,
-     "nn::convolution: name channels and axes to run along with their taps, as in "
-     "convolution<In, Out, nn::along<Pos, 3>>(s, x)"),
-    (missing,
-     "nn::convolution: In and what it runs over are different axes of the operand, and Out is one"),
-    (steps, "nn::convolution: stride and dilation are at least 1"),
-    (extent, "nn::convolution: the taps reach further than the padded axis"),
-    (inner, "nn::convolution: the number of groups does not divide In and Out"),
-    (count, "nn::convolution: fewer elements are reflected than the axis has"),
-    (rank, "nn::convolution: the windows have more than 8 axes"), WEFT_NOT_FLOAT("nn::convolution"),
-    WEFT_AXIS_TWICE("nn::convolution"))
+
+#define WEFT_CONVOLUTION_RULES(name, call)                                                   \
+  (list, name ": name channels and axes to run along with their taps, as in " call),         \
+      (missing,                                                                              \
+       name ": In and what it runs over are different axes of the operand, and Out is one"), \
+      (steps, name ": stride and dilation are at least 1"),                                  \
+      (extent, name ": the taps reach further than the padded axis"),                        \
+      (inner, name ": the number of groups does not divide In and Out"),                     \
+      (rank, name ": the windows have more than 8 axes"), WEFT_NOT_FLOAT(name),              \
+      WEFT_AXIS_TWICE(name)
+WEFT_REJECT_IF((class In, class Out, class... Over, expression X),
+               (detail::rule_of_convolution<X, detail::read_of<In>, Out>(Over{}...)),
+               convolution(scope, const X&, linear_options = {}),
+               (count, "nn::convolution: fewer elements are reflected than the axis has"),
+               WEFT_CONVOLUTION_RULES("nn::convolution",
+                                      "convolution<In, Out, nn::along<Pos, 3>>(s, x)"))
 
 WEFT_REJECT_OTHER_CALLS(convolution, "convolution<In, Out, nn::along<Pos, 3>>(s, x)")
 

@@ -1,20 +1,14 @@
-// Streams that never end: a cache that keeps the keys and values of the last positions only, in
-// memory that does not grow.
+// A cache that keeps the keys and values of the last positions only: for streams that never end.
 //
 //   struct Recent : nn::rolling<Pos, 250> {};  // each position sees itself and the 249 before it
-//
-//   const auto at = nn::rolling_state<Recent, Batch>(s / "stream");
+//   const auto at = nn::rolling_state<Recent, Batch>(s / "stream");  // one for all layers
 //   const auto past = nn::rolling_cache<Recent>(s / "cache", at, k, v);
 //   const auto weights = nn::attention_weights<HeadDim, Recent>(q, past.keys, past.visible);
 //   const auto y = dot<Recent>(weights, past.values);
 //
-// Runs over the parts of a stream, of any sizes up to the bound of Pos, give what one run over all
-// of it gives. One `at` serves all layers of that window; nn::causal_block takes it as that of
-// nn::decode_state.
-//
-// No position is ever too great. Cells and distances are computed from a counter that goes round,
-// so that after two rounds of the ring every state is one that was there before. Positions count
-// modulo 2^32, and angles in 2^-32 of a turn, so that differences of both are exact for ever.
+// No position is too great. Cells and distances come from a counter that goes round, so that after
+// two rounds of the ring every state is one that was there before. Positions count modulo 2^32, and
+// angles in 2^-32 of a turn, so that differences of both are exact for ever.
 #pragma once
 #include "weft/header_begin.hpp"
 
@@ -43,23 +37,18 @@ namespace detail {
 
 template <class Ring>
 concept rolling_axis = axis_like<Ring> && requires {
-  typename Ring::positions;
-  Ring::window + Ring::sinks + Ring::ring;
+  Ring::sinks + Ring::ring;
 };
 
-template <class Ring, class... Batch>
+// C is void where there is no count.
+template <class C, class Ring, class... Batch>
 constexpr rule rule_of_rolling() {
   if constexpr (!rolling_axis<Ring>)
     return rule::no_axes;
+  else if constexpr (expression<C>)
+    return rule_of_decode_count<C, typename Ring::positions, Batch...>();
   else
     return rule_of_decode_state<typename Ring::positions, Batch...>();
-}
-template <expression C, class Ring, class... Batch>
-constexpr rule rule_of_rolling_count() {
-  if constexpr (!rolling_axis<Ring>)
-    return rule::no_axes;
-  else
-    return rule_of_decode_count<C, typename Ring::positions, Batch...>();
 }
 
 }  // namespace detail
@@ -73,14 +62,13 @@ struct rolling_position {
   tensor<std::int32_t, shape<Batch...>> offset;  // positions before this run, modulo 2^32
   Count count;                                   // those of this run, or all_positions
   tensor<std::int32_t, shape<Batch...>> cell;    // that of the run's first position
-  // Positions before this run up to Sinks + Window - 1, from where on it stays, at least.
+  // Positions before this run, up to the ring's length or more.
   tensor<std::int32_t, shape<Batch...>> seen;
-  // The positions of keys, where the run's first position is 0; those of sinks are before the
-  // window of the first query.
+  // The positions of keys, where the run's first one is 0.
   tensor<std::int32_t, shape<Ring, Batch...>> keys;
   // Key position minus query position; sinks are before the query's window.
   tensor<std::int32_t, shape<Ring, Batch..., positions>> distance;
-  tensor<bool, shape<Ring, Batch..., positions>> visible;
+  tensor<bool, shape<Ring, Batch..., positions>> visible;  // whether a query sees a key
 };
 
 namespace detail {
@@ -124,25 +112,25 @@ constexpr auto roll(scope s, const Count& count, const auto& advance) {
 // number of positions so far modulo 2^32, and next, the index of the next position up to two rounds
 // of the ring; both are 0 for a new stream, as reset makes them.
 template <class Ring, class... Batch>
-requires(detail::rule_of_rolling<Ring, Batch...>() ==
+requires(detail::rule_of_rolling<void, Ring, Batch...>() ==
          rule::none) constexpr auto rolling_state(scope s) {
   return detail::roll<Ring, Batch...>(s, all_positions{},
                                       cast<std::int32_t>(length<typename Ring::positions>()));
 }
 // Streams that advance by the first `count` of the run's positions, see decode_state.
 template <class Ring, class... Batch, expression C>
-requires(detail::rule_of_rolling_count<C, Ring, Batch...>() ==
+requires(detail::rule_of_rolling<C, Ring, Batch...>() ==
          rule::none) constexpr auto rolling_state(scope s, const C& count) {
   const auto now = weft::detail::within<typename Ring::positions, true>(count);
   return detail::roll<Ring, Batch...>(s, now, now);
 }
-WEFT_REJECT_IF((class Ring, class... Batch), (detail::rule_of_rolling<Ring, Batch...>()),
+WEFT_REJECT_IF((class Ring, class... Batch), (detail::rule_of_rolling<void, Ring, Batch...>()),
                rolling_state(scope),
                (no_axes,
                 "nn::rolling_state: name an axis that derives from nn::rolling, then those of the "
                 "batch, as in rolling_state<Recent, Batch>(s)"))
 WEFT_REJECT_IF((class Ring, class... Batch, expression C),
-               (detail::rule_of_rolling_count<C, Ring, Batch...>()), rolling_state(scope, const C&),
+               (detail::rule_of_rolling<C, Ring, Batch...>()), rolling_state(scope, const C&),
                (no_axes,
                 "nn::rolling_state: name an axis that derives from nn::rolling, then those of the "
                 "batch, as in rolling_state<Recent, Batch>(s, count)"),
@@ -170,33 +158,28 @@ constexpr auto causal_cache_mask(const rolling_position<Ring, Count, Batch...>& 
   return detail::over_keys<Ring>(at.visible);
 }
 
-// As attention_positions, for the scores and values of an encoding over a rolling cache. A sink's
-// distance grows until all keys between it and the query's window are gone: the one of sink i of S
-// is then i - S - Window + 1.
-template <class Ring, expression At, expression Distance>
-struct rolling_attention_positions {
-  using key_positions = Ring;  // the axis of the keys
-  using keys_of = no_term;     // there is no key_source
-
-  At at;                        // the positions of the queries, up to Sinks + Window - 1
-  std::optional<double> scale;  // by default 1 / sqrt(HeadDim)
-  Distance distance;            // key position minus query position
+// attention_positions over a rolling cache; those of queries are at most Sinks + Window - 1.
+template <class Pos, class Ring, expression At, expression Distance>
+struct rolling_attention_positions : attention_positions<Pos, Ring, At> {
+  Distance distance;  // key position minus query position
 };
+// Such positions, for an encoding's terms. Sink i of S comes no further than i - S - Window + 1.
 template <class Pos, class Cache, class Ring, class Count, class... Batch>
 requires std::same_as<Cache, Ring>
 constexpr auto positions_in_attention(const rolling_position<Ring, Count, Batch...>& at,
                                       attention_position_options options = {}) {
   constexpr auto most = static_cast<std::int32_t>(Ring::sinks + Ring::window - 1);
   const auto query = minimum(positions<Pos>() + at.seen, most);
-  return rolling_attention_positions<Ring, std::remove_const_t<decltype(query)>,
-                                     decltype(at.distance)>{query, options.scale, at.distance};
+  using At = std::remove_const_t<decltype(query)>;
+  return rolling_attention_positions<Pos, Ring, At, decltype(at.distance)>{{query, options.scale},
+                                                                           at.distance};
 }
 
 // The contents of a rolling cache.
 template <class Keys, class Values, class Positions, class Visible>
 struct rolling_rows : cached_rows<Keys, Values> {
-  // Where keys are, int32 [Ring, Batch...], if the run's first position is 0: for keys that are
-  // turned after the cache, queries being at weft::positions<Pos>(). Sinks come before the window.
+  // Of keys that are turned after the cache, int32 [Ring, Batch...], those of queries being
+  // weft::positions<Pos>(). Sinks come before the window.
   Positions positions;
   Visible visible;  // whether a query sees a key: bool [Ring, Batch..., Pos]
 };

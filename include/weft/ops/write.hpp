@@ -22,6 +22,15 @@ constexpr rule rule_of_write() {
   return rule::none;
 }
 
+// write; where Ring is not 0, rows beyond the end of A go on that many elements before it.
+template <class A, class P, std::size_t Ring, expression X, expression R, expression... I>
+constexpr auto write_in_ring(const X& buffer, const R& rows, const I&... at_and_count) {
+  node n = make_node(op::update_rows, axes_of(shape<A, P>{}));
+  ring_length(n) = static_cast<std::int64_t>(Ring);
+  if constexpr (sizeof...(I) > 1) mark(n, role::count);
+  return append<element_t<X>, shape_t<X>>(n, buffer, rows, at_and_count...);
+}
+
 }  // namespace detail
 
 // The buffer [..., A, ...] with the rows [..., P, ...] written along A: row p at index at + p, for
@@ -46,26 +55,8 @@ template <class A, class P, expression X, expression R, expression... I>
 requires(detail::rule_of_write<A, P, X, R, I...>() ==
          rule::none) constexpr auto write(const X& buffer, const R& rows,
                                           const I&... at_and_count) {
-  node n = make_node(op::update_rows, axes_of(shape<A, P>{}));
-  if constexpr (sizeof...(I) > 1) mark(n, role::count);
-  return append<element_t<X>, shape_t<X>>(n, buffer, rows, at_and_count...);
+  return detail::write_in_ring<A, P, 0>(buffer, rows, at_and_count...);
 }
-
-namespace detail {
-
-// The same where rows beyond the end of A go on Ring elements before it, of which there are at
-// least as many as rows: those of A before the ring are written once.
-template <class A, class P, std::size_t Ring, expression X, expression R, expression... I>
-constexpr auto write_in_ring(const X& buffer, const R& rows, const I&... at_and_count) {
-  static_assert(P::extent <= Ring && Ring <= A::extent);
-  node n = make_node(op::update_rows, axes_of(shape<A, P>{}));
-  ring_length(n) = static_cast<std::int64_t>(Ring);
-  if constexpr (sizeof...(I) > 1) mark(n, role::count);
-  return append<element_t<X>, shape_t<X>>(n, buffer, rows, at_and_count...);
-}
-
-}  // namespace detail
-
 WEFT_REJECT_IF((class A, class P, expression X, expression R, expression... I),
                (detail::rule_of_write<A, P, X, R, I...>()), write(const X&, const R&, const I&...),
                (buffer, "write: the buffer has no such axis"),

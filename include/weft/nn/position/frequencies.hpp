@@ -95,10 +95,6 @@ constexpr auto powers_of_exp(double rate, model_fault why = model_fault::none) {
   return exp(j * rounded) * exp(j * (leading - rate));
 }
 
-}  // namespace detail
-
-namespace detail {
-
 template <class T>
 inline constexpr std::size_t endless_window = 0;
 template <class X, std::size_t Window>
