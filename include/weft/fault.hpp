@@ -3,7 +3,7 @@
 #include "weft/header_begin.hpp"
 
 #ifdef __cpp_exceptions
-#include <stdexcept>
+#include <exception>
 #else
 #include <cstdio>
 #include <cstdlib>
@@ -11,14 +11,21 @@
 
 #include "weft/language.hpp"
 
-// At run time, fault throws std::logic_error, or writes the text to stderr and aborts. A program
-// may have files of both kinds, so that they have other names.
+// At run time, fault throws a std::exception with the text, which has to stay, or writes it to
+// stderr and aborts. A program may have files of both kinds, so that they have other names.
+// <stdexcept> would bring all of std::string to headers of models.
 namespace weft::detail {
 
 #ifdef __cpp_exceptions
 inline namespace with_exceptions {
+struct faulted : std::exception {
+  explicit faulted(const char* what) noexcept : text(what) {}
+  const char* what() const noexcept override { return text; }
+
+  const char* text;
+};
 [[noreturn]] inline void fault(const char* what) {
-  throw std::logic_error(what);
+  throw faulted(what);
 }
 }  // namespace with_exceptions
 #else

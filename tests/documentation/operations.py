@@ -82,7 +82,7 @@ void print() {
           (h.outputs[o].kind == output_kind::gradient &&
            (n.kind != op::copy || h.nodes[n.operand[0]].kind != op::constant));
     }
-  } catch (const std::logic_error&) {  // an operation has no adjoint
+  } catch (const std::exception&) {  // an operation has no adjoint
   }
   std::cout << printed<result>::type() << '\\t' << (differentiable ? "yes" : "no") << '\\n';
 }

@@ -1,5 +1,7 @@
 // A requires-expression knows that a use is refused, rather than that there is an error within the
 // library. Every use that messages/rules has is refused in one of the first ways here.
+#include <cmath>
+
 #include "weft/weft.hpp"
 
 #include "words.hpp"

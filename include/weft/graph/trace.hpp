@@ -9,7 +9,6 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/tuple.hpp>
 #include <concepts>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -193,7 +192,7 @@ namespace detail {
 // Not constexpr: where constant evaluation reaches it, the compiler prints its name as the error.
 template <model_fault Why>
 void refuse_the_model() {
-  fault(std::string(sentence_of(Why)).c_str());
+  fault(sentence_of(Why).data());
 }
 
 // The graph of a model; of a refused one, an empty graph with the error that is to be reported.
@@ -256,7 +255,7 @@ constexpr graph trace_if_constant() {
 }  // namespace detail
 
 // The graph of a model, with all its results, followed by the updates of its states. What
-// WEFT_MODEL_FAULTS lists is an error: std::logic_error, if it is not evaluated as a constant.
+// WEFT_MODEL_FAULTS lists is an error: a std::exception, if it is not evaluated as a constant.
 template <model_like Model>
 constexpr graph trace() {
   graph g = detail::trace_unchecked<Model>();
