@@ -26,6 +26,7 @@ constexpr auto results_of(scope s, const tensor<float, shape<Axes...>>& y) {
     return results(as<"loss">(sum<Axes...>(weighed)), as<"y">(y));
 }
 
+inline constexpr window same{.left = 1, .right = 1};
 struct layer_without_bias {
   constexpr auto operator()(scope s) const {
     const auto x = s.param<"x", Batch, Pos, Embed>();
@@ -49,7 +50,6 @@ struct before_norms {
       else
         return nn::batch_norm<Channels>(s / name, y);
     };
-    constexpr window same{.left = 1, .right = 1};
     const auto y =
         nn::convolution<Embed, Classes, nn::along<Pos, 3, same>>(s / "conv", x, {.bias = Folded});
     const auto z = relu(norm(Classes{}, "bn1", y));

@@ -38,7 +38,7 @@ def main():
         os.environ["ZIG_LOCAL_CACHE_DIR"] = os.environ["ZIG_GLOBAL_CACHE_DIR"] = str(folder / "zig")
         # Of the system's headers Boost's and Highway's alone: clang has a C++ library of its own.
         for name in ("boost", "hwy"):
-            found = next((pathlib.Path(i, name) for i in [*sys.argv[1:], "/usr/include"]
+            found = next((pathlib.Path(i, name) for i in [*";".join(sys.argv[1:]).split(";"), "/usr/include"]
                           if pathlib.Path(i, name).is_dir()), None)
             if found:
                 (folder / "include").mkdir(exist_ok=True)
