@@ -28,7 +28,7 @@ class segmenter {
 
   // After the next frame; appends the segments that are known by now.
   void add(double probability, std::vector<segment>& to);
-  // At the end of a sound of so many samples.
+  // At the end of a sound, by its length in samples.
   void finish(std::int64_t samples, std::vector<segment>& to);
 
  private:

@@ -8,7 +8,7 @@
 #include "C++20"  // Compilers go on behind #error, but not without a file.
 #endif
 
-// Behind a function's noexcept: it neither waits, nor allocates, nor enters the kernel, which clang
+// After noexcept: the function neither waits, nor allocates, nor enters the kernel, which clang
 // from 20 on checks by -Wfunction-effects where it is called, and by -fsanitize=realtime while it
 // runs. Of a function that throws where an argument is wrong, this holds until then.
 #if defined(__clang__) && __clang_major__ >= 20

@@ -219,7 +219,7 @@ array<float, Batch, Chunk, Last> frame(std::size_t p, std::size_t length) {
         x(b, i, e) = std::sin(static_cast<float>((p + i) * (p + i) * 7 + e * 5 + b));
   return x;
 }
-// Results of stream b for so many positions in frames of one length.
+// Results of stream b for `count` positions, in frames of one length.
 template <class Model>
 std::vector<float> stream_of(module<Model>& net, std::size_t b, std::size_t count,
                              std::size_t length) {

@@ -217,7 +217,7 @@ class c_model {
     throw c_error(code,
                   "argument '" + std::string(library_->tables->name(input.name)) + "' " + why);
   }
-  // Copies a result, from this axis on, to where it is contiguous, and moves `to` behind it.
+  // Makes a result contiguous at `to`, from this axis on, and advances `to` past its elements.
   void copy(const result_ref& r, std::byte*& to, const std::byte* from, int axis = 0) const {
     const auto size = static_cast<std::size_t>(weft::bytes(r.at.type));
     const std::size_t n = axis < r.rank ? engine_.length(r.extent[axis]) : 1;

@@ -146,7 +146,7 @@ constexpr bool refuses_indices(const node& n) {
 // update_rows: the axis of the buffer that rows are written along, and that of the rows.
 inline constexpr detail::of<op::update_rows>::axis<0> updated_axis;
 inline constexpr detail::of<op::update_rows>::axis<1> axis_of_rows;
-// update_rows: rows beyond the buffer's end go on so many elements before it; 0: there are none.
+// update_rows: how far back rows beyond the buffer's end wrap around; 0: they do not.
 inline constexpr detail::of<op::update_rows>::start ring_length;
 // scan_slice, scan_collect.
 inline constexpr detail::of<op::scan_slice, op::scan_collect>::axis<0> scanned_axis;

@@ -56,7 +56,7 @@ namespace weft::kernels {
 // update_rows: r[i... + axis_stride * at[i...]] = rows[i...], where loop p is the one in `over`, in
 // which r has stride axis_stride, and with count[i...], operand 3, where p < count[i...]. Rows
 // that would lie outside of [0, axis_extent) are left out; where the scalar is not 0, those beyond
-// the end are put so many elements earlier. `at` and `count`, int32, have stride 0 in loop p.
+// the end wrap around, by that many elements. `at` and `count`, int32, have stride 0 in loop p.
 //
 // rotate: along the loop in `over`, x and r have pairs (a, b): a is at r[i...], and b axis_stride
 // elements after it. Consecutive pairs have stride 1 (half-split), or 2 if axis_stride is 1

@@ -22,7 +22,7 @@ constexpr rule rule_of_write() {
   return rule::none;
 }
 
-// write; where Ring is not 0, rows beyond the end of A go on that many elements before it.
+// write; where Ring is not 0, rows beyond the end of A wrap around, Ring elements back.
 template <class A, class P, std::size_t Ring, expression X, expression R, expression... I>
 constexpr auto write_in_ring(const X& buffer, const R& rows, const I&... at_and_count) {
   node n = make_node(op::update_rows, axes_of(shape<A, P>{}));
