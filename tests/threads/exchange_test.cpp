@@ -134,6 +134,12 @@ BOOST_AUTO_TEST_CASE(nothing_is_freed_before_a_run_has_taken_what_came_after_it)
   run(first);
   BOOST_TEST(first.exchanged());
   BOOST_TEST(alive == 1);
+  first.exchange(weft::sharing(net(watched(4, alive, me))));
+  BOOST_TEST(!first.exchanged());
+  BOOST_TEST(alive == 2, "the last run has read those before");
+  run(first);
+  BOOST_TEST(first.exchanged());
+  BOOST_TEST(alive == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_module_goes_on_with_the_weights_that_were_brought_to_it) {
