@@ -300,7 +300,7 @@ MUTANTS = [
     mutant("prepare: pages are not locked", "lib/run/prepare.cpp", "prepare",
            "load_pages(workspace, locks);", ""),
     mutant("exchange: former weights stay", "lib/run/prepare.cpp", "exchanged",
-           "sets_.erase(sets_.begin(), at)", "sets_.begin()"),
+           "sets_.erase(sets_.begin(), at)", "sets_.erase(at, at)"),
     mutant("exchange: weights are freed that runs read", "lib/run/prepare.cpp", "exchanged",
            "sets_.erase(sets_.begin(), at)", "sets_.erase(sets_.begin(), sets_.end() - 1)"),
     mutant("exchange: packed weights stay those before", "lib/run/prepare.cpp", "take",
