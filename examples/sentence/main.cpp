@@ -136,6 +136,6 @@ int main(int argc, char** argv) {
   app.add_option("--count", s.count, "How many of them")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
       ->capture_default_str();
-  app.add_option("--picture", s.picture, "Draw the cosines to this PNG, SVG or PDF file");
+  app.add_option("--picture", s.picture, "Draw the cosines to this PNG file");
   return examples::run_program(app, argc, argv, [&] { sentence::run(s); });
 }

@@ -1,5 +1,6 @@
 #include "weft/pictures/picture.hpp"
 
+#include <filesystem>
 #include <fstream>
 
 #include "file.hpp"
@@ -15,6 +16,9 @@ void write_file(const std::string& file, const std::string& bytes) {
 }
 
 void picture::save(const std::string& file) const {
+  const std::string extension = std::filesystem::path(file).extension().string();
+  if (!extension.empty() && extension != ".png" && extension != ".PNG")
+    detail::raise("a picture is a PNG: name it with .png instead of " + extension + ": " + file);
   write_file(file, png);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "pixels.hpp"
+#include "support/thrown_by.hpp"
 #include "weft/pictures/labels.hpp"
 #include "weft/run/error.hpp"
 
@@ -225,6 +226,7 @@ BOOST_AUTO_TEST_CASE(wrong_sizes_and_unwritable_paths_are_errors) {
   BOOST_CHECK_THROW(heat_map(ramp(2, 2), {.rows = indices(3)}), error);
   BOOST_CHECK_THROW(heat_map(ramp(2, 2), {.columns = indices(1)}), error);
   BOOST_CHECK_THROW(heat_map(ramp(2, 2)).save("/no/such/folder/x.png"), error);
+  testing::refuses([] { heat_map(ramp(2, 2)).save("x.svg"); }, "name it with .png instead of .svg");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -16,7 +16,8 @@ struct picture {
   std::size_t height = 0;  // pixels
   std::size_t scale = 1;   // pixels per unit
 
-  // Saves it as a PNG file. Throws weft::error where it cannot be written.
+  // Saves it as a PNG file. Throws weft::error where the name has another extension, or it cannot
+  // be written.
   void save(const std::string& file) const;
 };
 
