@@ -183,6 +183,16 @@ struct transformer {
                                   {.bfloat16_cache = Narrow});
   }
 };
+// The same where a run says what is seen; its scores are within a soft cap.
+struct chosen {
+  constexpr auto operator()(scope s) const {
+    const auto at = nn::rolling_state<recent<2>, Batch>(
+        s / "stream",
+        nn::rolling_options{s.input<"window", std::int32_t>(), s.input<"sinks", std::int32_t>()});
+    return nn::causal_block<transformer<false>::axes>(
+        s, s.input<"x", float, Batch, Chunk, Features>(), at, {.soft_cap = 2});
+  }
+};
 
 // Keys that are turned after the cache, where they are in it: of factors that grow with positions.
 struct turned_after {
@@ -305,6 +315,44 @@ BOOST_AUTO_TEST_CASE(a_causal_block_rolls_and_a_stream_of_nan_recovers_after_its
   const auto again = stream_of(net, 0, 48, 4);
   net.reset();
   BOOST_TEST((again == stream_of(net, 0, 48, 4)), boost::test_tools::per_element());
+}
+
+// Its positions are those within what is seen, as Xiao et al. have them.
+BOOST_AUTO_TEST_CASE(a_causal_block_gives_what_it_gives_for_what_is_seen_alone) {
+  module<chosen> net({.seed = 3});
+  for (float& w : net.parameters().floats()) w *= 3;  // scores that depend on where a sink is
+  constexpr std::size_t whole = 28;
+  for (const std::int32_t sinks : {0, 1, 2})
+    for (const std::int32_t seen : {1, 3, 5}) {
+      const auto run = [&](std::size_t p, std::size_t length) {
+        return net(arg<"x">(frame<Features>(p, length)), arg<"window">(seen), arg<"sinks">(sinks));
+      };
+      std::vector<float> streamed;
+      net.reset();
+      for (std::size_t p = 0; p < whole; p += 4) {
+        const auto y = run(p, 4);
+        for (std::size_t i = 0; i < 4; ++i) streamed.push_back(y(1, i, 3));
+      }
+      for (std::size_t last = static_cast<std::size_t>(sinks + seen); last < whole; ++last) {
+        net.reset();
+        for (std::size_t p = 0; p < static_cast<std::size_t>(sinks); ++p) run(p, 1);
+        float alone = 0;
+        for (std::size_t p = last + 1 - static_cast<std::size_t>(seen); p <= last; ++p)
+          alone = run(p, 1)(1, 0, 3);
+        BOOST_TEST(std::abs(alone - streamed[last]) < 1e-5f * (1 + std::abs(alone)),
+                   sinks << " sinks, a window of " << seen << ", position " << last << ": " << alone
+                         << ", " << streamed[last]);
+      }
+    }
+  BOOST_CHECK_EXCEPTION(
+      net(arg<"x">(frame<Features>(0, 1)), arg<"window">(6), arg<"sinks">(0)), error,
+      [](const error& e) {
+        const std::string_view said = e.what();
+        BOOST_TEST(said.starts_with("argument 'window': element 0 is 6, and a length of axis"),
+                   said);
+        BOOST_TEST(said.ends_with("> is at most 5 and not negative"), said);
+        return true;
+      });
 }
 
 BOOST_AUTO_TEST_CASE(keys_are_turned_after_the_cache_where_it_says_that_they_are) {

@@ -128,7 +128,7 @@ constexpr auto positions_of_cache(const At& at, const auto& ids, const causal_op
 template <class Cache, class At>
 constexpr auto is_within(const At& at, const auto& ids, int window) {
   if constexpr (is_rolling<At>)
-    return at.distance > -window || positions<Cache>() < static_cast<int>(Cache::sinks);
+    return at.distance > -window || at.sinks;
   else
     return positions<Cache>() > ids - window;
 }
@@ -161,9 +161,16 @@ constexpr auto cached_attention(scope s, const auto& x, const At& at, const auto
   const auto turned = position_encoding.template query<shape<Queries...>, HeadDim>(own, q, ids);
   const auto past =
       keys_and_values<A>(shared, s, x, at, options, position_encoding, key_heads<A>{});
-  const auto scores =
-      add_term(dot_product_score<HeadDim>(turned, past.keys, {options.scale, options.soft_cap}),
-               position_encoding.template scores<shape<Queries...>, HeadDim>(own, q, where));
+  const score_options products{options.scale, options.soft_cap};
+  auto of_keys = dot_product_score<HeadDim>(turned, past.keys, products);
+  if constexpr (requires { requires(At::ring::sinks > 0); }) {
+    const auto to_sinks =
+        position_encoding.template query<shape<Queries...>, HeadDim>(own, q, sink_position_ids(at));
+    if (to_sinks.id != q.id)
+      of_keys = of_keys + moved_sinks<HeadDim>(at, to_sinks, turned, past.keys, products);
+  }
+  const auto scores = add_term(
+      of_keys, position_encoding.template scores<shape<Queries...>, HeadDim>(own, q, where));
   auto mask = causal_cache_mask<Cache>(at);
   if (options.window) mask = mask && is_within<Cache>(at, ids, *options.window);
   const auto visible = masked<Cache>(scores, mask);

@@ -26,6 +26,9 @@ void wrong(weft::scope s) {
   rolling_state<Recent, Batch>(s, floats<Batch>{});
   // error: nn::rolling_state: the count has an axis that is none of the batch
   rolling_state<Recent, Batch>(s, tokens);
+  // errors: nn::rolling_state: window and sinks are int32 without axes
+  rolling_state<Recent, Batch>(s, rolling_options{floats<>{}, no_term{}});
+  rolling_state<Recent, Batch>(s, integers<Batch>{}, rolling_options{no_term{}, integers<Pos>{}});
   // errors: nn::rolling_cache: name the axis of its nn::rolling_state, which keys and values do not
   // have, as in rolling_cache<Recent>(s, at, k, v)
   rolling_cache<Other>(s, at, query, query);
