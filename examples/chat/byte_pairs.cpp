@@ -321,4 +321,14 @@ std::string byte_pairs::bytes(std::int32_t token) const {
   return text;
 }
 
+std::size_t whole_characters(std::string_view text) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(4, text.size()); ++back) {
+    const auto c = static_cast<unsigned char>(text[text.size() - back]);
+    if ((c & 0xc0) == 0x80) continue;
+    const std::size_t size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    return back < size ? text.size() - back : text.size();
+  }
+  return text.size();
+}
+
 }  // namespace chat

@@ -59,4 +59,7 @@ class byte_pairs {
   std::vector<std::shared_ptr<const URegularExpression>> patterns_;
 };
 
+// The bytes of a text that are whole characters of UTF-8; an unfinished one at the end is left out.
+std::size_t whole_characters(std::string_view text);
+
 }  // namespace chat

@@ -1,63 +1,10 @@
 #include "conversation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <utility>
-#include <weft/files/load.hpp>
-
-#include "quoted.hpp"
 
 namespace chat {
-
-namespace {
-
-// The name in a GGUF file of a parameter under its name in transformers.
-std::string name_in_gguf(const std::string& name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> parts{
-      {{"model.embed_tokens.", "token_embd."},
-       {"model.norm.", "output_norm."},
-       {"model.layers.", "blk."},
-       {"input_layernorm", "attn_norm"},
-       {"self_attn.q_proj", "attn_q"},
-       {"self_attn.k_proj", "attn_k"},
-       {"self_attn.v_proj", "attn_v"},
-       {"self_attn.o_proj", "attn_output"},
-       {"post_attention_layernorm", "ffn_norm"},
-       {"mlp.gate_proj", "ffn_gate"},
-       {"mlp.up_proj", "ffn_up"},
-       {"mlp.down_proj", "ffn_down"}}};
-  std::string in_file = name;
-  for (const auto& [from, to] : parts)
-    if (const auto at = in_file.find(from); at != in_file.npos)
-      in_file.replace(at, from.size(), to);
-  return in_file;
-}
-
-// What can be said of the file without its weights, which take longer to read.
-byte_pairs tokenizer_of(const weft::gguf_file& file, std::size_t vocabulary) {
-  if (const auto kind = file.text("general.architecture"); kind != "llama")
-    throw weft::error(file.name() + ": the model's architecture is " + quoted(kind) +
-                      ", and this program has 'llama', in the size of SmolLM2-135M");
-  byte_pairs tokenizer(file);
-  if (tokenizer.size() != vocabulary)
-    throw weft::error(file.name() + ": the vocabulary has " + std::to_string(tokenizer.size()) +
-                      " tokens, and the model has " + std::to_string(vocabulary));
-  return tokenizer;
-}
-
-// The bytes of a text that are whole characters of UTF-8; an unfinished one at the end is left out.
-std::size_t whole_characters(std::string_view text) {
-  for (std::size_t back = 1; back <= std::min<std::size_t>(4, text.size()); ++back) {
-    const auto c = static_cast<unsigned char>(text[text.size() - back]);
-    if ((c & 0xc0) == 0x80) continue;
-    const std::size_t size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-    return back < size ? text.size() - back : text.size();
-  }
-  return text.size();
-}
-
-}  // namespace
 
 prompt prompt_of(const std::vector<message>& messages, std::string_view done,
                  const chat_template& form, const byte_pairs& tokenizer) {
@@ -71,26 +18,38 @@ prompt prompt_of(const std::vector<message>& messages, std::string_view done,
   return p;
 }
 
+conversation::either conversation::net_of(const weft::gguf_file& file, const weights& how,
+                                          std::size_t window) {
+  const weft::weights source = source_of(file, how.packed);
+  if (window == 0) return either(std::in_place_type<whole>, source, how.precision, how.threads);
+  return either(std::in_place_type<rolling>, source, how.precision, how.threads);
+}
+
 conversation::conversation(const weft::gguf_file& file, const weights& how, const sampling& options,
-                           std::string system)
-    : tokenizer_(tokenizer_of(file, model::Vocab::extent)),
+                           std::string system, std::size_t window)
+    : tokenizer_(tokenizer_of(file)),
       template_(file.text("tokenizer.chat_template")),
-      net_(std::filesystem::exists(how.packed)
-               ? weft::weights(how.packed)
-               : weft::weights(file, {.name_in_file = name_in_gguf}),
-           how.precision, how.threads),
+      window_(window),
+      net_(net_of(file, how, window)),
       choose_(options) {
   if (!system.empty()) messages_.push_back({"system", std::move(system)});
   if (!how.packed.empty() && !std::filesystem::exists(how.packed))
-    weft::save(net_.packed(), how.packed);
+    std::visit([&](const auto& net) { weft::save(net.packed(), how.packed); }, net_);
 }
 
 // The logits of the last of some tokens.
 void conversation::run(std::span<const std::int32_t> tokens) {
   while (!tokens.empty()) {
     const std::size_t count = std::min<std::size_t>(tokens.size(), model::Pos::extent);
-    const auto result = net_(weft::arg<"tokens">(tokens.first(count))).get<"logits">();
-    logits_ = {result.data(), model::Vocab::extent};
+    const auto part = weft::arg<"tokens">(tokens.first(count));
+    if (auto* const all = std::get_if<whole>(&net_)) {
+      logits_ = {(*all)(part).get<"logits">().data(), model::Vocab::extent};
+    } else {
+      const auto recent = static_cast<std::int32_t>(window_) - most_sinks;
+      const auto result = std::get<rolling>(net_)(part, weft::arg<"window">(recent),
+                                                  weft::arg<"sinks">(std::int32_t{most_sinks}));
+      logits_ = {result.get<"logits">().data(), model::Vocab::extent};
+    }
     tokens = tokens.subspan(count);
     tokens_done_ += count;
   }
@@ -106,11 +65,11 @@ std::string conversation::answer(const std::string& text, std::size_t most,
   messages.push_back({"user", text});
   const auto [whole, tokens, goes_on] = prompt_of(messages, done_, template_, tokenizer_);
   const std::size_t before = goes_on ? tokens_done_ : 0;
-  if (before + tokens.size() >= capacity)
+  if (window_ == 0 && before + tokens.size() >= capacity)
     throw weft::error("the conversation would have " + std::to_string(before + tokens.size()) +
                       " tokens, and the cache has room for " + std::to_string(capacity));
   if (!goes_on) {
-    net_.reset();
+    std::visit([](auto& net) { net.reset(); }, net_);
     tokens_done_ = 0;
   }
 

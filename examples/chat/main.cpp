@@ -11,6 +11,7 @@
 #include <weft/run/threads.hpp>
 
 #include "conversation.hpp"
+#include "stream.hpp"
 #include "support/program.hpp"
 
 namespace chat {
@@ -21,7 +22,8 @@ struct settings {
   std::string model = CHAT_MODEL;
   std::string packed;
   std::string system;
-  std::size_t most = 512;
+  std::string stream, picture;
+  std::size_t most = 512, window = 0;
   int threads = 0;
   bool in_float32 = false;
   sampling choose;
@@ -44,14 +46,15 @@ void run(const settings& s) {
   if (!std::filesystem::exists(s.model))
     throw weft::error("--model: there is no " + s.model +
                       "; `./run chat` fetches it, or name the GGUF file of SmolLM2-135M-Instruct");
-  const weft::gguf_file file(s.model);
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  conversation talk(
-      file,
-      {.precision = s.in_float32 ? weft::precision::float32 : weft::precision::bfloat16,
-       .threads = weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)),
-       .packed = s.packed},
-      s.choose, s.system);
+  const weights how{
+      .precision = s.in_float32 ? weft::precision::float32 : weft::precision::bfloat16,
+      .threads = weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)),
+      .packed = s.packed};
+  if (!s.stream.empty())
+    return stream(s.model, how, s.stream, s.window > 0 ? s.window : most_window, s.picture);
+  const weft::gguf_file file(s.model);
+  conversation talk(file, how, s.choose, s.system, s.window);
   const double ready =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const std::string name(file.contains("general.name") ? file.text("general.name") : s.model);
@@ -81,10 +84,11 @@ void run(const settings& s) {
                  conversation::capacity);
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  std::fprintf(
-      stderr, "%.0f MB at most, of which the cache's %zu tokens have %.0f MB\n",
-      static_cast<double>(used.ru_maxrss) / 1024, talk.tokens_done(),
-      static_cast<double>(talk.tokens_done() * conversation::cache_bytes_per_token) / (1 << 20));
+  const std::size_t done = talk.tokens_done(), kept = talk.tokens_kept();
+  std::fprintf(stderr,
+               "%.0f MB at most, of which the cache's %zu tokens have %.0f MB; %zu tokens in all\n",
+               static_cast<double>(used.ru_maxrss) / 1024, kept,
+               static_cast<double>(kept * conversation::cache_bytes_per_token) / (1 << 20), done);
 }
 
 }  // namespace
@@ -95,11 +99,21 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Talks with SmolLM2-135M-Instruct: answers a message, or the lines of standard input.",
       "chat");
-  app.add_option("message", s.text, "The message; without it, each line of standard input is one");
+  auto* const message = app.add_option(
+      "message", s.text, "The message; without it, each line of standard input is one");
   app.add_option("--model", s.model, "The model's GGUF file")->capture_default_str();
   app.add_option("--packed", s.packed,
                  "A file of the packed weights: the first run makes it, later ones start from it");
   app.add_option("--system", s.system, "The system message, instead of the template's own");
+  const CLI::Range windows(std::size_t{chat::most_sinks + 1}, std::size_t{chat::most_window});
+  app.add_option("--window", s.window,
+                 "Tokens that each sees, 4 of them the first, so that a conversation has no end")
+      ->check(windows);
+  auto* const text = app.add_option("--stream", s.stream,
+                                    "Instead: the loss over this text, recomputed and streamed");
+  app.add_option("--picture", s.picture, "Draw the losses of --stream to this PNG file")
+      ->needs(text);
+  text->excludes(message);
   app.add_option("--tokens", s.most, "The most tokens of an answer")
       ->check(CLI::Range(std::size_t{1}, chat::conversation::capacity))
       ->capture_default_str();

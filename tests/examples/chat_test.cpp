@@ -5,6 +5,7 @@
 #include <chat/chat_template.hpp>
 #include <chat/conversation.hpp>
 #include <chat/sampler.hpp>
+#include <chat/stream.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -58,6 +59,13 @@ vocabulary with_special(vocabulary v, const std::vector<std::string>& pieces) {
   v.types.resize(v.pieces.size(), 3);
   return v;
 }
+// One layer: what is kept of a token depends on that token alone.
+struct one_layer {
+  static constexpr int vocab = 13, embed = 8, kv_heads = 1, group = 2, head_dim = 4, hidden = 8,
+                       layers = 1;
+  static constexpr double epsilon = 1e-5;
+  static constexpr weft::nn::rotary_options rotary{.base = 100};
+};
 std::string repeated(const std::string& text, std::size_t times) {
   std::string all;
   for (std::size_t i = 0; i < times; ++i) all += text;
@@ -354,6 +362,33 @@ BOOST_AUTO_TEST_CASE(no_token_is_chosen_by_logits_that_are_not_finite) {
               "the model's logits are no finite numbers");
 }
 
+BOOST_AUTO_TEST_CASE(a_text_outlives_its_window_with_the_losses_of_each_window_recomputed) {
+  weft::module<chat::windowed<one_layer, 5, 9, 4>, "losses"> net({.seed = 2});
+  for (float& w : net.parameters().floats()) w *= 4;  // scores that depend on distances
+  ids text;
+  std::mt19937 random(1);
+  for (int i = 0; i < 80; ++i) text.push_back(static_cast<std::int32_t>(random() % 13));
+  const auto all = std::span<const std::int32_t>(text);
+  for (const std::size_t sinks : {0u, 1u, 4u}) {
+    const std::size_t window = 9 - sinks;
+    const chat::seen what{static_cast<std::int32_t>(window), static_cast<std::int32_t>(sinks)};
+    const auto streamed = chat::losses_of(net, all, what);
+    BOOST_TEST_REQUIRE(streamed.size() == all.size() - 1);
+    for (std::size_t i = 9; i < streamed.size(); ++i) {
+      ids alone(text.begin(), text.begin() + what.sinks);
+      const auto recent = all.subspan(i + 1 - window, window + 1);
+      alone.insert(alone.end(), recent.begin(), recent.end());
+      const float expected = chat::losses_of(net, alone, what).back();
+      BOOST_TEST(std::abs(streamed[i] - expected) < 1e-4f, streamed[i] << " " << expected);
+    }
+  }
+  const auto three = chat::recomputed_losses(net, all, 20, 3, 9);
+  const chat::seen nine{9, 0};
+  BOOST_TEST_REQUIRE(three.size() == 3u);
+  BOOST_TEST(three[2] == chat::losses_of(net, all.subspan(14, 10), nine)[8]);
+  BOOST_TEST(three[0] == chat::losses_of(net, all.subspan(14, 8), nine)[6]);
+}
+
 // The tokens are those that transformers 5.24 chooses in float32 from the same file, by its
 // generate(do_sample=False).
 BOOST_AUTO_TEST_CASE(the_published_weights_answer_as_in_transformers) {
@@ -364,19 +399,22 @@ BOOST_AUTO_TEST_CASE(the_published_weights_answer_as_in_transformers) {
   }
   chat::conversation::weights how;
   how.precision = weft::precision::float32;
-  chat::conversation talk(weft::gguf_file(file), how, {}, "");
-  std::string streamed;
-  const auto stream = [&](std::string_view part) { streamed += part; };
-  const std::string expected =
-      "The answer to this question lies in the intricate dance of light and color. The sky appears "
-      "blue because of a phenomenon known as Rayleigh scattering. This occurs when light "
-      "encounters "
-      "molecules of air, which scatter";
-  BOOST_TEST(talk.answer("Why is the sky blue?", 40, stream) == expected);
-  BOOST_TEST(streamed == expected);
-  BOOST_TEST(talk.last().prompt == 36u);
-  BOOST_TEST(talk.last().answer == 40u);
-  BOOST_TEST(!talk.is_full());
+  for (const std::size_t window : {std::size_t{0}, std::size_t{1024}}) {
+    chat::conversation talk(weft::gguf_file(file), how, {}, "", window);
+    std::string streamed;
+    const auto stream = [&](std::string_view part) { streamed += part; };
+    const std::string expected =
+        "The answer to this question lies in the intricate dance of light and color. The sky "
+        "appears "
+        "blue because of a phenomenon known as Rayleigh scattering. This occurs when light "
+        "encounters "
+        "molecules of air, which scatter";
+    BOOST_TEST(talk.answer("Why is the sky blue?", 40, stream) == expected);
+    BOOST_TEST(streamed == expected);
+    BOOST_TEST(talk.last().prompt == 36u);
+    BOOST_TEST(talk.last().answer == 40u);
+    BOOST_TEST(!talk.is_full());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_published_weights_give_the_same_bits_on_all_targets_of_a_family,
