@@ -35,8 +35,7 @@ class gemm : public gemm_results {
         batch_{0, static_cast<std::size_t>(x.batch.points())},
         rows_{0, row_count_},
         window_{0, depth_count_} {
-    const dot_scratch at(plan_.capacity.rows, plan_.capacity.columns, plan_.capacity.depth);
-    totals_ = reinterpret_cast<double*>(c.scratch + at.bytes);
+    totals_ = reinterpret_cast<double*>(c.scratch + plan_.at.totals);
     if (c.part.count > 1) {
       const bool packs_rhs = packed_ == nullptr && !plan_.rhs_in_place;
       choose_partition(c.part, {!plan_.lhs_in_place, packs_rhs, plan_.is_gemv()}, batch_, rows_,

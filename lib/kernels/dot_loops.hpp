@@ -161,7 +161,10 @@ struct contraction {
       : batch(nest(of, kinds.batch, by_result)),
         rows(nest(of, kinds.rows, by_result)),
         columns(nest(of, kinds.columns, by_result)),
-        depth(nest(of, kinds.depth, [&of](int l) { return of(of_lhs, l) + of(of_rhs, l); })),
+        // A packed rhs is in the order of the loops, whatever its strides are.
+        depth(nest(
+            of, kinds.depth, [&of](int l) { return of(of_lhs, l) + of(of_rhs, l); },
+            of.c.operands[of.rhs].is_packed() ? of_rhs : max_operands)),
         lhs(static_cast<const float*>(of.c.operands[3 - of.rhs].data)),
         rhs(static_cast<const float*>(of.c.operands[of.rhs].data)),
         packed(of.c.operands[of.rhs].packed),
@@ -170,9 +173,10 @@ struct contraction {
         b(static_cast<const float*>(of.c.operands[4].data)) {}
 
   template <class Key>
-  HWY_INLINE static loop_nest nest(const dot_strides& of, unsigned which, Key key) {
+  HWY_INLINE static loop_nest nest(const dot_strides& of, unsigned which, Key key,
+                                   int operands = max_operands) {
     loop_nest n;
-    coalesce_into(n, of.c.loops, of.c.extent, which, key, of);
+    coalesce_into(n, of.c.loops, of.c.extent, which, key, of, operands);
     if (n.loops == 0) n.push({1, {}});
     return n;
   }
@@ -183,9 +187,9 @@ struct contraction {
 class block_offsets {
  public:
   // Offsets of more than one loop are stored in the scratch, at most `capacity` of each kind.
-  block_offsets(const contraction& x, const dot_blocks& capacity, std::byte* scratch)
+  block_offsets(const contraction& x, const dot_blocks& capacity, const dot_scratch& at,
+                std::byte* scratch)
       : x_(x), capacity_(capacity) {
-    const dot_scratch at(capacity.rows, capacity.columns, capacity.depth);
     row_table_ = reinterpret_cast<std::ptrdiff_t*>(scratch + at.row_offsets);
     column_table_ = reinterpret_cast<std::ptrdiff_t*>(scratch + at.column_offsets);
     depth_table_ = reinterpret_cast<std::ptrdiff_t*>(scratch + at.depth_offsets);

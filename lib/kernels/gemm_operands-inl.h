@@ -259,10 +259,9 @@ class gemm_operands {
         packed_(x.is_packed() ? reinterpret_cast<const std::byte*>(x.rhs) : nullptr),
         columns_(x.columns, packed_ != nullptr),
         plan_(x, row_count_, columns_.count(), depth_count_),
-        at_(x, plan_.capacity, c.scratch) {
-    const dot_scratch at(plan_.capacity.rows, plan_.capacity.columns, plan_.capacity.depth);
-    packed_lhs_ = reinterpret_cast<float*>(c.scratch + at.lhs);
-    packed_rhs_ = reinterpret_cast<float*>(c.scratch + at.rhs);
+        at_(x, plan_.capacity, plan_.at, c.scratch) {
+    packed_lhs_ = reinterpret_cast<float*>(c.scratch + plan_.at.lhs);
+    packed_rhs_ = reinterpret_cast<float*>(c.scratch + plan_.at.rhs);
     contiguous_rhs_ = x.columns.inner_stride(of_rhs) == 1;
   }
 

@@ -68,7 +68,11 @@ struct gemm_plan {
   // For a contraction of these extents. The scratch has room for blocks of size `capacity`.
   HWY_INLINE gemm_plan(const contraction& x, std::size_t rows, std::size_t columns,
                        std::size_t depth)
-      : capacity(blocks_of(rows, columns, depth)), block(capacity), m_block(rows) {
+      : capacity(blocks_of(rows, columns, depth)),
+        at(capacity, dot_totals(rows, columns, depth),
+           {!is_single(x.rows), !is_single(x.columns), !is_single(x.depth)}),
+        block(capacity),
+        m_block(rows) {
     const std::ptrdiff_t lhs_step = x.depth.inner_stride(of_lhs);
     const std::ptrdiff_t rhs_step = x.depth.inner_stride(of_rhs);
     const bool contiguous_rhs = x.columns.inner_stride(of_rhs) == 1;
@@ -93,10 +97,9 @@ struct gemm_plan {
     // With few rows, transposing the rhs would cost more than the products, and its lines are
     // better read from end to end. An lhs that is strided along the depth, or has it in another
     // order, is copied to the room for packed operands.
-    const dot_scratch at(capacity.rows, capacity.columns, capacity.depth);
     const bool contiguous_lhs = is_single(x.depth) && lhs_step == 1;
     dot_form = can_be_gemv && is_dense(x.depth, of_rhs) &&
-               (contiguous_lhs || rows * depth <= (at.tile - at.lhs) / sizeof(float));
+               (contiguous_lhs || rows * depth <= (at.bytes - at.lhs) / sizeof(float));
     if (dot_form) lhs_in_place = contiguous_lhs;
     axpy_form = can_be_gemv && is_single(x.depth) && is_single(x.columns) && contiguous_rhs &&
                 contiguous_result;
@@ -112,7 +115,9 @@ struct gemm_plan {
 
   bool is_gemv() const { return dot_form || axpy_form; }
 
-  dot_blocks capacity, block;
+  dot_blocks capacity;
+  dot_scratch at;
+  dot_blocks block;
   std::size_t chain;     // the depth over which sums are added in float
   std::size_t m_block;   // the rows that are multiplied with all panels before the next ones
   std::size_t nr_group;  // the columns of a panel that are multiplied with all rows first

@@ -98,10 +98,9 @@ struct operands {
 class gemm_results : public gemm_operands {
  public:
   gemm_results(const contraction& x, const call& c) : gemm_operands(x, c) {
-    const dot_scratch at(plan_.capacity.rows, plan_.capacity.columns, plan_.capacity.depth);
     offset_list(0, max_tile_columns)
-        .pointers(reinterpret_cast<float*>(c.scratch + at.tile), tile_rows, tile_row_);
-    addend_tiles_ = reinterpret_cast<float*>(c.scratch + at.addends);
+        .pointers(reinterpret_cast<float*>(c.scratch + plan_.at.tile), tile_rows, tile_row_);
+    addend_tiles_ = reinterpret_cast<float*>(c.scratch + plan_.at.addends);
     contiguous_result_ = x.columns.inner_stride(of_result) == 1;
     addends_ = x.addends();
     scale_ = static_cast<float>(c.scale);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels/dot_loops.hpp"
@@ -37,8 +38,12 @@ void gather_packed(const call& c) noexcept {
 
 void unpack_dot(const detail::packed_layout& layout, const call& dot, std::ptrdiff_t first,
                 std::span<float> into) {
-  const contraction x(dot);
-  const detail::packed_matrix from{x.packed, layout, static_cast<std::size_t>(x.columns.points()),
+  // Its loops are those with which it was packed.
+  owning_call<> unpacked(dot, dot.operands);
+  operand& rhs = unpacked.operands[rhs_operand(dot)];
+  const stored_type as = std::exchange(rhs.packed, operand::unpacked);
+  const contraction x(unpacked);
+  const detail::packed_matrix from{as, layout, static_cast<std::size_t>(x.columns.points()),
                                    run_of(x.columns), static_cast<std::size_t>(x.depth.points())};
   if (from.depth == 0 || from.lines == 0) return;
   std::vector<std::ptrdiff_t> offsets(from.depth);

@@ -39,8 +39,13 @@ bool engine::try_run(void (*bind)(void*), void* with, std::string& why) {
 }
 
 engine::engine(const program& p, memory m, generated_steps generated)
-    : p_(&p), memory_(m), generated_(generated), steps_(std::make_unique<step_list>()) {
+    : p_(&p),
+      memory_(m),
+      generated_(generated),
+      steps_(std::make_unique<step_list>()),
+      inputs_(p.inputs.size()) {
   describe_calls();
+  allocate_scratch(1);
   choose_functions();
   compute_once();
 }
@@ -167,8 +172,18 @@ bool engine::choose_partitions() noexcept {
 }
 
 std::byte* engine::scratch_of(int thread_index) const noexcept {
-  if (thread_index == 0) return memory_.workspace + p_->scratch_offset;
-  return scratch_.get() + static_cast<std::size_t>(thread_index - 1) * p_->scratch_bytes;
+  if (thread_index == 0 && memory_.has_scratch) return memory_.workspace + p_->scratch_offset();
+  const int own = thread_index - (memory_.has_scratch ? 1 : 0);
+  return scratch_.get() + static_cast<std::size_t>(own) * scratch_size_;
+}
+
+void engine::allocate_scratch(int threads) {
+  const std::size_t size = needed_scratch();
+  const auto own = static_cast<std::size_t>(threads - (memory_.has_scratch ? 1 : 0)) * size;
+  scratch_ = allocate(own, pages::small);
+  scratch_size_ = size;
+  own_scratch_ = {scratch_.get(), own};
+  for (step& s : steps_->of) s.call.scratch = scratch_of(0);
 }
 
 void engine::execute_with(const step& step, int i, std::ptrdiff_t place,
@@ -267,13 +282,12 @@ void engine::run_on(const executor& threads) {
   if (const auto r = recorded()) r->run_on(threads);
   if (threads.width() == 1) {
     team_.reset();
-    return;
+    return allocate_scratch(1);
   }
   auto t = std::make_unique<team>(threads);
-  auto scratch = allocate(bytes_of_scratch(threads.width()));
-  std::fill_n(scratch.get(), bytes_of_scratch(threads.width()), std::byte{0});  // touches its pages
   parts_.resize(p_->instructions.size());
-  scratch_ = std::move(scratch);
+  allocate_scratch(threads.width());
+  std::ranges::fill(own_scratch_, std::byte{0});  // touches its pages
   team_ = std::move(t);
 }
 

@@ -38,21 +38,28 @@ void engine::pack(const instruction& s, std::byte* packed, precision as,
 }
 
 template <class F>
-void engine::on_threads(F f) const noexcept {
-  if (!team_) return f(scratch_of(0));
+void engine::on_threads(bool in_own, F f) const {
+  const std::size_t size = p_->scratch_bytes;
+  in_own = in_own && scratch_size_ >= size;
+  const aligned_bytes more =
+      in_own ? aligned_bytes() : allocate(static_cast<std::size_t>(width()) * size, pages::small);
+  const auto scratch = [&](int thread) {
+    return in_own ? scratch_of(thread) : more.get() + static_cast<std::size_t>(thread) * size;
+  };
+  if (!team_) return f(scratch(0));
   team_->run(
-      1, [&](int) { return team_->size(); },
-      [&](int, const kernels::partition&, int thread_index) { f(scratch_of(thread_index)); });
+      1, [&](int) { return width(); },
+      [&](int, const kernels::partition&, int thread_index) { f(scratch(thread_index)); });
 }
 
-void engine::freeze(std::byte* packed, precision as) noexcept {
+void engine::freeze(std::byte* packed, precision as) {
   std::atomic<std::size_t> next = 0;
-  on_threads([&](std::byte* scratch) {
+  on_threads(true, [&](std::byte* scratch) {
     for (std::size_t i;
          (i = next.fetch_add(1, std::memory_order_relaxed)) < p_->instructions.size();)
       pack(p_->instructions[i], packed, as, scratch);
   });
-  adopt(packed, as);
+  read_packed(packed, as);
 }
 
 namespace {
@@ -120,7 +127,7 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   detail::mutex guard;
   bool failed = false;
   std::string why;
-  on_threads([&](std::byte* scratch) {
+  on_threads(false, [&](std::byte* scratch) {
     auto pack_all = [&] {
       for (std::size_t n; (n = next.fetch_add(1, std::memory_order_relaxed)) < order.size();)
         for (const instruction* const s : packing[order[n]])

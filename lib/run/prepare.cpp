@@ -26,6 +26,7 @@ void engine::load_weights(const memory& of) const {
 }
 
 void engine::prepare(bool locks) {
+  allocate_scratch(width());
   std::size_t most = 0;
   for (const input_ref& input : p_->inputs) {
     auto size = static_cast<std::size_t>(bytes(input.type));
@@ -35,16 +36,18 @@ void engine::prepare(bool locks) {
   const aligned_bytes zeros = allocate(most);
   const auto lengths = lengths_;
   const auto inputs = inputs_;
-  const std::span workspace(memory_.workspace, p_->workspace_bytes);
+  const std::span workspace(memory_.workspace,
+                            p_->scratch_offset() + (memory_.has_scratch ? scratch_size_ : 0));
   const std::vector<std::byte> before(workspace.begin(), workspace.end());
 
   for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
-  inputs_.fill(zeros.get());
+  std::ranges::fill(inputs_, zeros.get());
   bind_calls();
   locks_ = locks;
   load_weights(memory_);
   load_pages(workspace, locks);
-  if (team_) load_pages({scratch_.get(), bytes_of_scratch(team_->size())}, locks);
+  std::ranges::fill(own_scratch_, std::byte{0});
+  load_pages(own_scratch_, locks);
   for (int i = 0; i < 3; ++i) {
     std::ranges::fill(workspace.first(p_->state_bytes), std::byte{0});
     run();

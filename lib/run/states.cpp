@@ -38,4 +38,17 @@ void state_block::assign(const state_block& from) const {
     std::memcpy((*this)[i].bytes.data(), sources[i].bytes.data(), sources[i].bytes.size());
 }
 
+void state_block::swap(std::span<std::byte> stream) const {
+  if (stream.size() != tables_->state_bytes)
+    detail::raise("states: the module's have " + std::to_string(tables_->state_bytes) +
+                  " bytes, and those of the stream " + std::to_string(stream.size()));
+  // Each state takes whole cache lines, which few instructions exchange.
+  for (std::size_t i = 0; i < stream.size(); i += alignment) {
+    std::byte kept[alignment];
+    std::memcpy(kept, workspace_ + i, alignment);
+    std::memcpy(workspace_ + i, &stream[i], alignment);
+    std::memcpy(&stream[i], kept, alignment);
+  }
+}
+
 }  // namespace weft

@@ -44,7 +44,6 @@ void engine::describe_calls() {
     describe(here.call, *p_, s);
     here.call.operands = own;
     here.call.fused_ops = p_->fused_ops.begin() + s.first_fused;
-    here.call.scratch = scratch_of(0);
     here.needs = s.check != 0 ? checks : 0u;
     for (int o = 0; o < s.operands; ++o) {
       const operand_ref& r = operands_of(*p_, s)[o];
@@ -66,6 +65,7 @@ bool engine::runs_generated(int i) const noexcept {
   const bool is_packed = memory_.packed != nullptr && s.packs();
   if (is_packed && memory_.weights_as != precision::float32) return false;
   if (is_packed && g.reads_packed) return generated_.reads(kernels::layout_of_packed());
+  if (is_packed && g.packs) return false;
   for (int o = 0; o < s.operands; ++o) {
     const operand_ref& r = operands_of(*p_, s)[o];
     if (r.where == block::parameters && address(r) == nullptr) return false;  // it is only packed
@@ -126,10 +126,16 @@ void engine::bind_inputs() noexcept {
   for (const auto& o : steps_->in_inputs) o.to->data = address(*o.from);
 }
 
-void engine::adopt(const std::byte* packed, precision as) noexcept {
+void engine::adopt(const std::byte* packed, precision as) {
+  read_packed(packed, as);
+  allocate_scratch(width());
+}
+
+void engine::read_packed(const std::byte* packed, precision as) {
   memory_.packed = packed;
   memory_.weights_as = as;
   memory_.stored = kernels::layout_of_packed().stored(as);
+  if (scratch_size_ < needed_scratch()) allocate_scratch(width());
   choose_functions();
   bind_calls();
 }

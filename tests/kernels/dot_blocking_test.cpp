@@ -58,6 +58,26 @@ BOOST_AUTO_TEST_CASE(the_scratch_of_a_product_does_not_shrink_when_an_extent_gro
   }
 }
 
+// The depth is two loops, which are one in the lhs of the first product.
+BOOST_AUTO_TEST_CASE(a_packed_product_whose_rows_are_contiguous_has_room_for_tiles_alone) {
+  using weft::precision;
+  for (const char* lhs : {"mjk", "jmk"}) {
+    std::size_t before[2]{};
+    for (std::ptrdiff_t m = 2; m < 200; m += 3) {
+      const extents e{{'m', m}, {'n', 200}, {'j', 3}, {'k', 129}};
+      const auto c = call_of({"mn", lhs, "nkj", e});
+      for (const auto as : {precision::float32, precision::bfloat16}) {
+        const auto packed = weft::kernels::packed_dot_scratch_bytes(c);
+        const std::size_t bytes = as == precision::float32 ? packed.in_float32 : packed.in_others;
+        BOOST_TEST((bytes <= weft::kernels::dot_scratch_bytes(c)));
+        BOOST_TEST((bytes < 5000) == (as == precision::float32 && lhs[0] == 'm'));
+        BOOST_TEST(bytes >= before[as != precision::float32]);
+        before[as != precision::float32] = bytes;
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_scratch_size_of_a_product_is_a_constant_expression) {
   constexpr std::size_t bytes = [] {
     owning_call<> c;

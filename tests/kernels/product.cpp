@@ -209,7 +209,13 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
         kernels.pack_dot(q, stored, packed.data());
         rhs.packed = stored;
         rhs.data = packed.data();
+        const std::size_t room = as == precision::float32 ? packed_dot_scratch_bytes(c).in_float32
+                                                          : packed_dot_scratch_bytes(c).in_others;
+        const aligned own = scratch_for(q, room + 64);
         const std::vector<float> result = check_on_target(q, s, rounded, {2}, "packed: ");
+        BOOST_TEST(std::all_of(own.data() + room, own.data() + room + 64,
+                               [](std::byte b) { return b == std::byte{0xff}; }),
+                   "packed: more scratch than " << room);
         // Processors that multiply pairs of bfloat16 round otherwise.
         if (stored != stored_type::bfloat16_pair)
           check_bits(same[1 + static_cast<int>(as)], result, "packed: ");

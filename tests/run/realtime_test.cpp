@@ -23,6 +23,7 @@
 // Sanitizers have memory of their own, and qemu knows no seccomp.
 #if defined(__linux__) && defined(__x86_64__) && !defined(WEFT_TEST_SANITIZED)
 #define WEFT_TEST_ON_LINUX
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -122,6 +123,49 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(frames_allocate_nothing, stream, streams) {
              }) == 0);
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(streams_in_turn_give_what_each_gives_alone, stream, streams) {
+  stream one, alone[3];
+  one.net.prepare();
+  const auto bytes = decltype(one.net)::state_bytes;
+  std::vector<std::vector<std::byte>> states(3, std::vector<std::byte>(bytes));
+  for (auto& s : alone) s.net.freeze();
+  for (int frame = 0; frame < 6; ++frame)
+    for (std::size_t s = 0; s < 3; ++s) {
+      alone[s].at = one.at = static_cast<int>(s) * 50 + frame * 1000;
+      BOOST_TEST(allocations_in([&] { one.net.states().swap(states[s]); }) == 0);
+      const weft::array expected(alone[s]()), got(one());
+      BOOST_TEST(std::ranges::equal(got, expected), "frame " << frame << " of " << s);
+      one.net.states().swap(states[s]);
+    }
+  BOOST_TEST(weft::testing::thrown_by([&] {
+               one.net.states().swap(std::span(states[0]).first(bytes - 1));
+             }) == "states: the module's have " + std::to_string(bytes) +
+                       " bytes, and those of the stream " + std::to_string(bytes - 1));
+}
+
+BOOST_AUTO_TEST_CASE(frozen_streams_hold_no_scratch_that_packing_needs) {
+  constexpr auto cost = weft::cost<frames::detector>;
+  static_assert(cost.state_bytes == weft::module<frames::detector>::state_bytes);
+  static_assert(cost.workspace_bytes > 200'000 && cost.frozen_workspace_bytes < 40'000);
+  static_assert(cost.packed_bytes > 1'000'000 && cost.parameter_bytes > 1'000'000);
+#if defined(WEFT_TEST_ON_LINUX) && defined(__GLIBC__)
+  const auto used = [] {
+    const auto all = mallinfo2();
+    return all.uordblks + all.hblkhd;
+  };
+  weft::module<frames::detector> first;
+  std::vector<weft::module<frames::detector>> streams;
+  streams.reserve(20);
+  const std::size_t before = used();
+  for (int i = 0; i < 10; ++i) streams.emplace_back(weft::sharing(first));
+  BOOST_TEST(used() - before > 10 * cost.workspace_bytes);
+  first.freeze();
+  const std::size_t plain = used();
+  for (int i = 0; i < 10; ++i) streams.emplace_back(weft::sharing(first));
+  BOOST_TEST(used() - plain < 10 * (cost.frozen_workspace_bytes + 40'000));
+#endif
+}
+
 #ifdef WEFT_TEST_ON_LINUX
 BOOST_AUTO_TEST_CASE_TEMPLATE(the_first_frame_of_a_prepared_module_meets_no_new_page, stream,
                               streams) {
@@ -204,7 +248,8 @@ BOOST_AUTO_TEST_CASE(locked_memory_is_counted_or_refused_in_a_sentence) {
                } catch (const weft::error&) {
                  return true;  // the limit of this system
                }
-               return locked() - before >= net::workspace_bytes + net::packed_bytes();
+               return locked() - before >=
+                      weft::cost<frames::detector>.frozen_workspace_bytes + net::packed_bytes();
              }) == 0);
   BOOST_TEST(end_of_child([&] {
                const rlimit none{0, 0};

@@ -341,6 +341,12 @@ expectation::outputs expectation::run(const program& p, made_steps generated, ar
     BOOST_TEST(audit->run(e, parts) == 0, "steps that give something else in memory of their own");
   else
     e.run();
+  if (frozen) {
+    auto* const end = workspace.get() + p.workspace_bytes;
+    BOOST_TEST(std::all_of(workspace.get() + p.scratch_offset() + p.frozen_scratch({}), end,
+                           [](std::byte b) { return b == std::byte{0xff}; }),
+               "a frozen run writes beyond its scratch");
+  }
   // Results must not alias arguments or parameters, which may change before results are read.
   for (placed& i : inputs) std::ranges::fill(i.memory, std::byte{0xff});
   for (auto& memory : parameters) std::ranges::fill(memory, std::byte{0xff});

@@ -82,7 +82,11 @@ constexpr c_library c_library_of(precision weights_as) {
 class c_model {
  public:
   static constexpr std::size_t bytes(const c_library& l) {
-    return align(sizeof(c_model)) + align(l.tables->workspace_bytes) + align(l.packed());
+    return align(sizeof(c_model)) + room_to_run(l) + align(l.packed());
+  }
+  // The workspace of a frozen model.
+  static constexpr std::size_t room_to_run(const c_library& l) {
+    return align(l.tables->scratch_offset() + l.tables->frozen_scratch(l.weights_as));
   }
   // In the caller's memory, with the parameters of a source; null if the model has none.
   static c_model* make_in(std::span<std::byte> memory, const c_library& l,
@@ -179,7 +183,7 @@ class c_model {
     if (packed_)
       engine_.adopt(packed_.get(), l.weights_as);
     else if (l.packed() > 0)
-      engine_.freeze(workspace() + align(l.tables->workspace_bytes), l.weights_as, *from);
+      engine_.freeze(workspace() + room_to_run(l), l.weights_as, *from);
     engine_.reset();
   }
   c_model(const c_library& l, c_model* first)

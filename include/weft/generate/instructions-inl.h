@@ -67,7 +67,7 @@ constexpr generated_step step_of_dot() {
   if constexpr (plan.supported) {
     constexpr bool reads_packed = s.packs() && packs_once<plan> && plan.rhs == s.rhs;
     if constexpr (plan.packing_pays || reads_packed)
-      return {&dot<g>, reads_packed, plan.packing_pays};
+      return {&dot<g>, reads_packed, plan.packing_pays, packs_rhs<plan>};
   }
   return {};
 }

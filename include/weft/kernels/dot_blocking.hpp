@@ -115,26 +115,42 @@ constexpr std::size_t dot_totals(std::size_t rows, std::size_t columns, std::siz
   return rows * std::min(columns, std::max(gemv_pass_columns, max_blocks.columns));
 }
 
-// Scratch layout: offsets in bytes, each aligned to 64, for blocks of rows x columns x depth.
+// Which offsets are in tables: those of more than one loop.
+struct dot_tables {
+  bool rows, columns, depth;
+};
+
+// Scratch layout: offsets in bytes, each aligned to 64, for blocks of at most this size. What not
+// every contraction needs is last.
 struct dot_scratch {
+  std::size_t rows;            // of a block
   std::size_t row_offsets;     // of a block's rows: in the lhs, the result, the addends
   std::size_t column_offsets;  // of a panel's columns: in the rhs, the result, …
   std::size_t depth_offsets;   // of the depth, in the lhs, then in the rhs
-  std::size_t lhs;             // the packed block
-  std::size_t rhs;             // the packed panel
   std::size_t tile;            // a tile that cannot be stored to the result directly
   std::size_t addends;         // a tile of each addend that cannot be loaded directly
+  std::size_t totals;          // see dot_totals
+  std::size_t lhs;             // the packed block
+  std::size_t rhs;             // the packed panel
   std::size_t bytes;
 
-  constexpr dot_scratch(std::size_t rows, std::size_t columns, std::size_t depth)
-      : row_offsets(0),
-        column_offsets(row_offsets + round_up(4 * rows * sizeof(std::ptrdiff_t), 64)),
-        depth_offsets(column_offsets + round_up(4 * columns * sizeof(std::ptrdiff_t), 64)),
-        lhs(depth_offsets + round_up(2 * depth * sizeof(std::ptrdiff_t), 64)),
-        rhs(lhs + round_up(round_up(rows, max_tile_rows) * depth * sizeof(float), 64)),
-        tile(rhs + round_up(round_up(columns, max_dot_lanes) * depth * sizeof(float), 64)),
+  constexpr dot_scratch(const dot_blocks& most, std::size_t number_of_totals, dot_tables in)
+      : rows(most.rows),
+        row_offsets(0),
+        column_offsets(row_offsets + table(in.rows, 4 * most.rows)),
+        depth_offsets(column_offsets + table(in.columns, 4 * most.columns)),
+        tile(depth_offsets + table(in.depth, 2 * most.depth)),
         addends(tile + max_tile_rows * max_tile_columns * sizeof(float)),
-        bytes(addends + 2 * max_tile_rows * max_tile_columns * sizeof(float)) {}
+        totals(addends + 2 * max_tile_rows * max_tile_columns * sizeof(float)),
+        lhs(totals + round_up(number_of_totals * sizeof(double), 64)),
+        rhs(lhs + round_up(round_up(most.rows, max_tile_rows) * most.depth * sizeof(float), 64)),
+        bytes(rhs +
+              round_up(round_up(most.columns, max_dot_lanes) * most.depth * sizeof(float), 64)) {}
+
+ private:
+  static constexpr std::size_t table(bool is_there, std::size_t offsets) {
+    return is_there ? round_up(offsets * sizeof(std::ptrdiff_t), 64) : 0;
+  }
 };
 
 // The operand, 1 or 2, that gives the columns (n). Vectors run along the columns, so it is the one
@@ -152,27 +168,61 @@ constexpr int rhs_operand(const call& c) {
   return least[0] < least[1] ? 1 : 2;
 }
 
+// Whether an lhs is contiguous along the depth, whose loops are in the order of the sum of their
+// strides: where the rhs is packed, such lines are read in place.
+constexpr bool has_contiguous_depth(const call& c, int lhs) {
+  const auto along = [&](int l) { return c.operands[0].stride[l] == 0 && c.extent[l] != 1; };
+  int left = 0;
+  for (int l = 0; l < c.loops; ++l) left += along(l) ? 1 : 0;
+  std::ptrdiff_t next = left > 0 ? 1 : 0, before = PTRDIFF_MIN;
+  for (; left > 0; --left) {
+    int l = 0;
+    while (l < c.loops && !(along(l) && c.operands[lhs].stride[l] == next)) ++l;
+    if (l == c.loops) return false;
+    const std::ptrdiff_t key = next + c.operands[3 - lhs].stride[l];
+    if (key <= before) return false;
+    before = key, next *= c.extent[l];
+  }
+  return next > 0;
+}
+
+// The scratch of a dot whose columns are those of operand `rhs`. If `one_depth`, all of the depth
+// is like one loop.
+constexpr dot_scratch dot_scratch_of(const call& c, int rhs, bool one_depth = false) {
+  enum { rows, columns, depth, batch };
+  std::size_t points[]{1, 1, 1, 1};
+  int loops[]{0, 0, 0, 0};
+  for (int l = 0; l < c.loops; ++l) {
+    if (c.extent[l] == 1) continue;
+    const int which = c.operands[0].stride[l] == 0         ? depth
+                      : c.operands[rhs].stride[l] == 0     ? rows
+                      : c.operands[3 - rhs].stride[l] == 0 ? columns
+                                                           : batch;
+    points[which] *= static_cast<std::size_t>(c.extent[l]);
+    ++loops[which];
+  }
+  return {{std::min(points[rows], max_blocks.rows), std::min(points[columns], max_blocks.columns),
+           std::min(points[depth], max_blocks.depth)},
+          dot_totals(points[rows], points[columns], points[depth]),
+          {loops[rows] > 1, loops[columns] > 1, loops[depth] > 1 && !one_depth}};
+}
+
 // The bytes of scratch of a dot. Smaller extents may swap the operands that give rows and columns,
 // so it is enough for both.
 constexpr std::size_t dot_scratch_bytes(const call& c) {
-  std::size_t lhs = 1, rhs = 1, depth = 1;
-  for (int i = 0; i < c.loops; ++i) {
-    const auto extent = static_cast<std::size_t>(c.extent[i]);
-    const bool in_result = c.operands[0].stride[i] != 0;
-    const bool in_lhs = c.operands[1].stride[i] != 0, in_rhs = c.operands[2].stride[i] != 0;
-    if (!in_result)
-      depth *= extent;
-    else if (!in_rhs)
-      lhs *= extent;
-    else if (!in_lhs)
-      rhs *= extent;
-  }
-  const auto bytes = [depth](std::size_t rows, std::size_t columns) {
-    const dot_scratch blocks(std::min(rows, max_blocks.rows), std::min(columns, max_blocks.columns),
-                             std::min(depth, max_blocks.depth));
-    return blocks.bytes + round_up(dot_totals(rows, columns, depth) * sizeof(double), 64);
-  };
-  return std::max(bytes(lhs, rhs), bytes(rhs, lhs));
+  return std::max(dot_scratch_of(c, 1).bytes, dot_scratch_of(c, 2).bytes);
+}
+
+// The same where the rhs is packed: in float32 no panel of it is, and in another precision it
+// becomes floats panel by panel, but for few rows, which may be rounded.
+struct packed_dot_scratch {
+  std::size_t in_float32, in_others;
+};
+constexpr packed_dot_scratch packed_dot_scratch_bytes(const call& c) {
+  const int rhs = rhs_operand(c);
+  const bool in_place = has_contiguous_depth(c, 3 - rhs);
+  const dot_scratch all = dot_scratch_of(c, rhs, in_place);
+  return {in_place ? all.lhs : all.rhs, in_place && all.rows <= max_skinny_m ? all.rhs : all.bytes};
 }
 
 // Whether the operand that gives the columns can be packed once for all runs: not if it has batch

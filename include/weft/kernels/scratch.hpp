@@ -13,8 +13,8 @@
 
 namespace weft::kernels {
 
-// Depends on the extents and strides of a call's loops only, not on its pointers. It never shrinks
-// when an extent grows, so the plan passes the bound of an axis.
+// Depends on extents and strides only, not on pointers. It never shrinks when an extent grows, so
+// the plan passes the bound of an axis. If a dot's rhs is packed, see packed_dot_scratch_bytes.
 constexpr std::size_t scratch_bytes(const call& c) {
   if (c.kind == op::dot) return dot_scratch_bytes(c);
   if (c.kind == op::scatter_add) return scatter_scratch_bytes(c);

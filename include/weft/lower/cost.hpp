@@ -17,12 +17,14 @@ struct model_cost {
   double flops;                 // of one run, every length at its bound
   double bytes;                 // that the operations read and write, each operand once
   std::size_t parameter_bytes;  // of the block of parameters, alignment padding included
-  std::size_t workspace_bytes;  // states, intermediates, scratch of one thread, staged inputs
+  std::size_t workspace_bytes;  // states, intermediates, staged inputs, scratch of one thread
   int operations;               // instructions of a run; those of a scan count once
   std::size_t state_bytes;      // of the workspace: the states
   double sequential;       // operations on the critical path, each of which needs the previous one
   operation_cost once;     // of the run-invariant operations, not included above
   std::size_t once_bytes;  // of the workspace: the results of run-invariant operations
+  std::size_t frozen_workspace_bytes;  // of a module that is frozen in float32
+  std::size_t packed_bytes;  // its packed weights, which modules share as they do parameters
 };
 
 namespace detail {
@@ -41,7 +43,9 @@ constexpr model_cost cost_of_source() {
           tables.state_bytes,
           sequential,
           once,
-          tables.once_bytes};
+          tables.once_bytes,
+          tables.scratch_offset() + tables.frozen_scratch(precision::float32),
+          tables.packed_bytes};
 }
 
 // A model without a module has no other check that reports these errors.

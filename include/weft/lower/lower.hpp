@@ -2,6 +2,7 @@
 #pragma once
 #include "weft/header_begin.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "weft/graph/static_array.hpp"
@@ -26,21 +27,30 @@ constexpr std::size_t scratch_of(lowering& ctx, const instruction& s) {
   return kernels::scratch_bytes(call_at_bounds<attention_adjoint_slots.size()>(ctx.d, s));
 }
 
-// Assigns memory that the plan of the nodes does not include, at the end of the workspace: scratch
-// and staged inputs.
+// Assigns memory that the plan of the nodes does not include, at the end of the workspace: staged
+// inputs and scratch.
 constexpr void assign_scratch(lowering& ctx) {
-  std::size_t scratch = 0;
+  std::size_t packing = 0, other = 0;  // of instructions that pack a parameter, and of others
+  kernels::packed_dot_scratch packed{};
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
-    const std::size_t b = scratch_of(ctx, ctx.d.instructions[i]);
-    if (scratch < b) scratch = b;
+    const instruction& s = ctx.d.instructions[i];
+    const bool packs = s.packs() && ctx.d.gradient_bytes == 0;  // trainers are not frozen
+    std::size_t& most = packs ? packing : other;
+    most = std::max(most, scratch_of(ctx, s));
+    if (!packs) continue;
+    const auto frozen = kernels::packed_dot_scratch_bytes(call_at_bounds(ctx.d, s));
+    packed = {std::max(packed.in_float32, frozen.in_float32),
+              std::max(packed.in_others, frozen.in_others)};
   }
-  ctx.d.scratch_offset = ctx.p.workspace_bytes;
-  ctx.d.scratch_bytes = align(scratch);
-  ctx.d.workspace_bytes = ctx.p.workspace_bytes + ctx.d.scratch_bytes;
+  ctx.d.workspace_bytes = ctx.p.workspace_bytes;
   for (int i = 0; i < ctx.d.count.inputs; ++i) {
     ctx.d.inputs[i].staging = ctx.d.workspace_bytes;
     ctx.d.workspace_bytes += align(bytes_of(ctx.g.nodes[ctx.g.inputs[i].node]));
   }
+  ctx.d.scratch_bytes = align(std::max(other, packing));
+  ctx.d.frozen_scratch_bytes[0] = align(std::max(other, packed.in_float32));
+  ctx.d.frozen_scratch_bytes[1] = align(std::max(other, packed.in_others));
+  ctx.d.workspace_bytes += ctx.d.scratch_bytes;
 }
 
 constexpr program_builder build_program(const graph& g) {
@@ -66,8 +76,8 @@ constexpr program_builder build_program(const graph& g) {
   }
   copy_gradients(ctx);
   store_states(ctx);
-  assign_scratch(ctx);
   assign_packed_parameters(ctx);
+  assign_scratch(ctx);
   return d;
 }
 

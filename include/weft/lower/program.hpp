@@ -219,16 +219,22 @@ struct length_ref {
   const axis_info* axis;  // that defines the length
 };
 
-// Sizes in bytes; scratch_offset is an offset in the workspace.
+// Sizes in bytes.
 struct program_sizes {
   std::size_t parameter_bytes;
   std::size_t gradient_bytes;
   std::size_t state_bytes;
-  std::size_t workspace_bytes;  // states, intermediates, scratch, staged inputs
-  std::size_t scratch_offset;
-  std::size_t scratch_bytes;  // of one thread
-  std::size_t packed_bytes;   // in float32, as the offsets of instructions; bfloat16: half of both
-  std::size_t once_bytes;     // of the workspace: the results of run-invariant instructions
+  std::size_t workspace_bytes;  // states, intermediates, staged inputs, scratch
+  // The scratch of one thread, and where weights are packed: in float32, in another precision.
+  std::size_t scratch_bytes, frozen_scratch_bytes[2];
+  std::size_t packed_bytes;  // in float32, as the offsets of instructions; bfloat16: half of both
+  std::size_t once_bytes;    // of the workspace: the results of run-invariant instructions
+  // Of the workspace without its scratch, which is its end.
+  constexpr std::size_t scratch_offset() const { return workspace_bytes - scratch_bytes; }
+  // Of the scratch of a frozen module.
+  constexpr std::size_t frozen_scratch(precision as) const {
+    return frozen_scratch_bytes[as != precision::float32];
+  }
   // The number of run-invariant instructions; they are the first, and are executed once before all
   // runs, with every length at its bound.
   int once;

@@ -42,6 +42,9 @@ struct memory {
   const std::byte* packed = nullptr;  // parameters packed by engine::freeze; null: not frozen
   precision weights_as = precision::float32;
   stored_type stored{};  // on the SIMD target that packed them
+  // Whether the workspace has the scratch of the calling thread at its end. If not, the engine
+  // allocates it, and less when it is frozen.
+  bool has_scratch = true;
 };
 
 // Weights of an engine, and what keeps them.
@@ -151,12 +154,14 @@ class engine {
   // Packs the parameters that are the rhs of contractions, for the best SIMD target, on the threads
   // of run_on: the program's packed_bytes in float32, half as many in bfloat16. Runs on that target
   // read the packed copies instead of the parameters, until the next freeze.
-  void freeze(std::byte* packed, precision as) noexcept;
+  void freeze(std::byte* packed, precision as);
   // The same, where the addresses of parameters that are only packed are null: these are read from
   // the source, a part at a time. Throws weft::error where they cannot be read.
   void freeze(std::byte* packed, precision as, const parameter_reader& from);
-  // Later runs read what is packed already, for this program and the best SIMD target.
-  void adopt(const std::byte* packed, precision as) noexcept;
+  // Later runs read what is packed already, for this program and the best SIMD target. Frees the
+  // scratch that only packing needs; the first of the functions above does not, so that a module
+  // that is frozen again allocates nothing.
+  void adopt(const std::byte* packed, precision as);
   // Later runs read what another engine has packed, which must outlive this one. Throws weft::error
   // where it is not frozen, or has other parameters or packs them otherwise.
   void freeze(const engine& frozen);
@@ -228,9 +233,10 @@ class engine {
   static constexpr row_range all_rows{0, SIZE_MAX};
   void pack_rows(const instruction& s, const float* values, row_range rows, std::byte* packed,
                  precision as, std::byte* scratch) const noexcept;
-  // Calls f(scratch) on each of the threads of run_on.
+  // Calls f(scratch) on each of the threads of run_on; the scratch is enough to pack, and the
+  // engine's own if that is asked for and enough.
   template <class F>
-  void on_threads(F f) const noexcept;
+  void on_threads(bool in_own, F f) const;
   // Chooses the number of partitions of each instruction in this run. Returns false for a run that
   // is too short to gain from threads.
   bool choose_partitions() noexcept;
@@ -241,10 +247,13 @@ class engine {
   template <class Watch>
   void run_serial(Watch watch) const noexcept;
   std::byte* scratch_of(int thread_index) const noexcept;
-  // Of threads 1 and up.
-  std::size_t bytes_of_scratch(int threads) const noexcept {
-    return static_cast<std::size_t>(threads - 1) * p_->scratch_bytes;
+  // Allocates the scratch that runs on so many threads need, with the weights as they are.
+  void allocate_scratch(int threads);
+  std::size_t needed_scratch() const noexcept {  // of each
+    return memory_.packed == nullptr ? p_->scratch_bytes : p_->frozen_scratch(memory_.weights_as);
   }
+  int width() const noexcept { return team_ ? team_->size() : 1; }
+  void read_packed(const std::byte* packed, precision as);
   void execute(int i, std::ptrdiff_t place, const kernels::partition& part,
                int thread_index) const noexcept;
   void execute_with(const step& s, int i, std::ptrdiff_t place, const kernels::partition& part,
@@ -258,12 +267,14 @@ class engine {
   memory memory_;
   generated_steps generated_;
   std::unique_ptr<team> team_;  // null: the calling thread alone
-  aligned_bytes scratch_;       // of threads 1 and up; thread 0 has its scratch in the workspace
-  std::vector<int> parts_;      // partitions of each instruction in this run
+  aligned_bytes scratch_;       // of all threads, but for the first if the workspace has it
+  std::size_t scratch_size_;    // of each
+  std::span<std::byte> own_scratch_;
+  std::vector<int> parts_;  // partitions of each instruction in this run
   std::weak_ptr<recording> recording_;
   std::unique_ptr<step_list> steps_;
   std::array<std::size_t, max_lengths> lengths_{};
-  std::array<const std::byte*, max_inputs> inputs_{};
+  std::vector<const std::byte*> inputs_;
 
   // Exchanged weights, in their order, owned by the thread that brings them. The one that runs
   // takes the last and never goes back, so those before the taken one are free.

@@ -120,11 +120,10 @@ class runnable {
       shared_weights<Other, OtherUnit> first, generated_code<source> generated = {},
       linked = linked_here<code, code::program.fingerprint, Model>())
       : parameters_(first.of.parameters_),
-        workspace_(allocate(workspace_bytes, pages::small)),
+        workspace_(allocate(code::tables.scratch_offset(), pages::small)),
         packed_(first.of.packed_),
         weights_as_(first.of.weights_as_),
-        engine_(
-            engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.steps())) {
+        engine_(engine_of(workspace_.get(), generated, false)) {
     if (first.of.engine_->is_frozen()) engine_->freeze(*first.of.engine_);
   }
   // With existing parameters, whose memory is shared: changes in it are seen by the next run.
@@ -132,23 +131,24 @@ class runnable {
   explicit runnable(weft::parameters<Model> shared, generated_code<source> generated = {},
                     linked = linked_here<code, code::program.fingerprint, Model>())
       : parameters_(complete(shared)),
-        workspace_(allocate(workspace_bytes, pages::small)),
-        engine_(
-            engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.steps())) {}
+        workspace_(allocate(code::tables.scratch_offset(), pages::small)),
+        engine_(engine_of(workspace_.get(), generated, false)) {}
   // And with a workspace in the caller's memory: workspace_bytes bytes, aligned to 64, for this
   // module alone while it lives. Throws weft::error where it is too small or not aligned.
   runnable(weft::parameters<Model> shared, std::span<std::byte> workspace,
            generated_code<source> generated = {},
            linked = linked_here<code, code::program.fingerprint, Model>())
       : parameters_(complete(shared)),
-        engine_(engine_of({parameters_.addresses(), nullptr, checked(workspace, workspace_bytes)},
-                          generated.steps())) {
+        engine_(engine_of(checked(workspace, workspace_bytes), generated, true)) {
     engine_->reset();
   }
 
-  // The size of the workspace in bytes: states, loop-invariant results, intermediates, scratch and
-  // staged inputs, but no parameters.
+  // The size of the workspace in bytes: states, loop-invariant results, intermediates, staged
+  // inputs and scratch, but no parameters. In memory of its own, a frozen module has less scratch:
+  // weft::cost<Model>.frozen_workspace_bytes.
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
+  // Of these the states.
+  static constexpr std::size_t state_bytes = code::tables.state_bytes;
 
   // Sets the threads of later runs, which use the calling thread alone at first:
   // run_on(weft::threads(2)), or an executor of the caller's own. Allocates scratch for them. The
@@ -303,19 +303,21 @@ class runnable {
   void draw_from(const kernels::random_state& state) noexcept { engine_->draw_from(state); }
 
  private:
-  static std::unique_ptr<engine> engine_of(memory m, generated_steps generated = {}) {
-    return std::make_unique<engine>(code::program, m, generated);
+  std::unique_ptr<engine> engine_of(std::byte* workspace, const generated_code<source>& generated,
+                                    bool has_scratch) const {
+    memory m{parameters_.addresses(), nullptr, workspace};
+    m.has_scratch = has_scratch;
+    return std::make_unique<engine>(code::program, m, generated.steps());
   }
   runnable(const std::unique_ptr<parameter_reader>& file, precision p, const executor& threads,
            generated_code<source> generated)
       : parameters_(read_parameters(
             code::program, *file,
             [](std::size_t i) { return code::tables.parameters[i].read_as_floats; })),
-        workspace_(allocate(workspace_bytes, pages::small)),
+        workspace_(allocate(code::tables.scratch_offset(), pages::small)),
         packed_(file->packed(p)),
         weights_as_(p),
-        engine_(
-            engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.steps())) {
+        engine_(engine_of(workspace_.get(), generated, false)) {
     engine_->run_on(threads);
     if (packed_ != nullptr) {
       engine_->adopt(packed_.get(), p);

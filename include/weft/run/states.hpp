@@ -37,6 +37,13 @@ class state_block {
   // weft::error where the other one lacks a state, before anything is changed.
   void assign(const state_block& from) const;
 
+  // Exchanges all states with those that the caller keeps in module::state_bytes bytes, zeros for a
+  // new stream: so one module runs any number of streams in turn. Allocates nothing. Throws
+  // weft::error where there are more bytes or fewer.
+  //
+  //   net.states().swap(stream), net(weft::arg<"x">(x)), net.states().swap(stream);
+  void swap(std::span<std::byte> stream) const;
+
  private:
   const program* tables_;
   std::byte* workspace_;

@@ -12,6 +12,7 @@ struct generated_step {
   kernels::kernel_function run = nullptr;  // null: the kernel is meant
   bool reads_packed = false;               // a contraction: whether it reads a packed rhs
   bool pays_unpacked = true;               // whether it is faster than the kernel without that
+  bool packs = false;                      // whether each run packs an rhs, in the scratch
 };
 
 // Those of all instructions of a program, for one SIMD target; or none.
