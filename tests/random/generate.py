@@ -243,11 +243,11 @@ def model_of(seed, number):
     raise RuntimeError(f"no graph for seed {seed}, number {number}")
 
 
-def write_files(models, stem):
+def write_files(models, stem, tested_by="random/random_model.hpp"):
     header, test, data = (stem.with_suffix(x) for x in (".hpp", ".cpp", ".txt"))
     header.write_text("\n".join(["#pragma once", '#include "weft/weft.hpp"', ""]
                                 + [m.model_text() + "\n" for m in models]))
-    test.write_text("\n".join([f'#include "{header.name}"', '#include "random/random_model.hpp"',
+    test.write_text("\n".join([f'#include "{header.name}"', f'#include "{tested_by}"',
                                f'#define WEFT_RANDOM_NUMBERS "{data.resolve()}"', ""]
                               + [m.test_text() + "\n" for m in models]))
     data.write_text("\n".join(m.numbers_text() for m in models) + "\n")
@@ -272,6 +272,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--per-file", type=int, default=10)
+    parser.add_argument("--streams", type=int, default=0, help="how many models of streams.py, too")
     parser.add_argument("--target", default="weft_random_test", help="of CMake")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
@@ -286,6 +287,11 @@ def main():
         write_files(some, stem)
         cmake.append(f"target_sources({args.target} PRIVATE {stem.with_suffix('.cpp').resolve()})")
         cmake += cmake_text(some, args.target, stem.with_suffix(".hpp").name)
+    if args.streams:
+        from streams import stream_of
+        some = [stream_of(args.seed, i) for i in range(args.streams)]
+        write_files(some, args.out / "streams", "random/stream.hpp")
+        cmake.append(f"target_sources({args.target} PRIVATE {(args.out / 'streams.cpp').resolve()})")
     (args.out / "models.cmake").write_text("\n".join(cmake) + "\n")
 
 

@@ -308,20 +308,20 @@ expectation::outputs expectation::run(const program& p, made_steps generated, ar
       put(memory.data() + 4 + 4 * i, dtype::float32, values[i]);
     addresses.push_back(memory.data() + 4);
   }
-  // All memory begins as NaN, so that elements that are not written, or are read before they are,
-  // are found.
+  // NaN, so that elements that are not written, or are read before, are found.
   const auto poisoned = [](std::size_t size) {
     auto block = allocate(size);
     std::memset(block.get(), 0xff, size);
     return block;
   };
-  const auto gradients = poisoned(p.gradient_bytes);
-  const auto workspace = poisoned(p.workspace_bytes + (audit ? audit->extra_bytes() : 0));
-  const auto packed = poisoned(p.packed_bytes);
+  const auto gradients = poisoned(p.gradient_bytes), packed = poisoned(p.packed_bytes),
+             workspace = poisoned(p.workspace_bytes + (audit ? audit->extra_bytes() : 0));
   engine e(p, {addresses.data(), gradients.get(), workspace.get()},
            generated ? generated() : generated_steps{});
   e.draw_from(given_.random);
-  if (frozen) e.freeze(packed.get(), precision::float32);
+  const std::span beyond(workspace.get() + p.scratch_offset() + p.frozen_scratch({}),
+                         workspace.get() + p.workspace_bytes);
+  if (frozen) e.freeze(packed.get(), {}), std::ranges::fill(beyond, std::byte{0xff});
   const auto put_states = [&] {
     for (const state_ref& r : p.states) {
       const auto& values = given_.states.find(p.name(r.name))->second;
@@ -341,12 +341,8 @@ expectation::outputs expectation::run(const program& p, made_steps generated, ar
     BOOST_TEST(audit->run(e, parts) == 0, "steps that give something else in memory of their own");
   else
     e.run();
-  if (frozen) {
-    auto* const end = workspace.get() + p.workspace_bytes;
-    BOOST_TEST(std::all_of(workspace.get() + p.scratch_offset() + p.frozen_scratch({}), end,
-                           [](std::byte b) { return b == std::byte{0xff}; }),
-               "a frozen run writes beyond its scratch");
-  }
+  BOOST_TEST((!frozen || std::ranges::count(beyond, std::byte{0xff}) == std::ssize(beyond)),
+             "a frozen run writes beyond its scratch");
   // Results must not alias arguments or parameters, which may change before results are read.
   for (placed& i : inputs) std::ranges::fill(i.memory, std::byte{0xff});
   for (auto& memory : parameters) std::ranges::fill(memory, std::byte{0xff});
@@ -370,8 +366,8 @@ expectation::outputs expectation::run(const program& p, made_steps generated, ar
       if (compare) check_gradient(std::string(p.name(r.name)), all.back());
     }
   for (auto& one : all)  // NaN would not be equal to itself
-    std::replace_if(
-        one.begin(), one.end(), [](double x) { return std::isnan(x); }, 1e300);
+    std::ranges::replace_if(
+        one, [](double x) { return std::isnan(x); }, 1e300);
   record_bits(all);
   return all;
 }
