@@ -1,7 +1,7 @@
 """Random models of streams: as text of the DSL, and as an evaluation of the whole signal in numpy.
 
-A model is a convolution with a stride, then attention within a window, recurrences, convolutions
-and poolings in any order. The evaluation is float64 and has neither frames nor states.
+A model is a convolution with a stride, then attention within a window (but for every third model),
+recurrences, convolutions and poolings in any order. The evaluation is float64 and has neither frames nor states.
 """
 
 import random
@@ -45,9 +45,11 @@ class Stream:
         self.convolution("Samples", self.random.choice([1, 1, 2, 3]))
         shape = (self.batch, self.positions * self.stride, self.width_in)
         self.x = self.rng.uniform(-1, 1, shape).astype(np.float32).astype(np.float64)
-        kinds = [self.attention, self.attention, lambda: self.recurrence("gru", 3),
-                 lambda: self.recurrence("lstm", 4), lambda: self.convolution("Pos"), self.pooling]
-        layers = [self.attention] + self.random.sample(kinds[1:], pick(1, 3))
+        kinds = [lambda: self.recurrence("gru", 3), lambda: self.recurrence("lstm", 4),
+                 lambda: self.convolution("Pos"), self.pooling]
+        self.attends = number % 3 != 1
+        layers = self.random.sample(kinds + [self.attention] * self.attends, pick(1, 3))
+        layers += [self.attention] * self.attends
         self.random.shuffle(layers)
         for layer in layers:
             layer()
@@ -200,6 +202,7 @@ class Stream:
              "struct model {", f"  static constexpr std::size_t batch = {self.batch}, width = {self.width_in}, "
              f"stride = {self.stride}, most = {self.most}, first = {self.first}, "
              f"positions = {self.positions};",
+             f"  static constexpr bool attends = {'true' if self.attends else 'false'};",
              "  using input = weft::array<float, Batch, Samples, In>;",
              "  constexpr auto operator()(weft::scope s) const {", "    using namespace weft;",
              "    const auto v0 = s.input<\"x\", float, Batch, Samples, In>();",
