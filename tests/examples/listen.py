@@ -287,7 +287,7 @@ def check_picture(t, sound):
         t.wrong.append(f"picture: status {status}: {out}")
 
 
-def check_gate(t, bundle, sound):
+def check_gate(t, bundle, host, sound):
     """Of the LV2 plugin, run by lv2apply: a frame later, it lets through what is speech by the program."""
     copy = shutil.copytree(bundle, t.folder / "lv2" / "gate.lv2", dirs_exist_ok=True)
     shutil.copy(t.model, copy / "silero_vad_16k.safetensors")
@@ -318,6 +318,9 @@ def check_gate(t, bundle, sound):
     t.close("gate", got[: len(expected)], expected, 4 * 2.0**-24 * np.abs(sound).max())
     if not {-1, 1} <= set(np.diff(gains)):
         t.wrong.append(f"gate: it does not open and close: {gains}")
+    hosted = subprocess.run([host, copy], capture_output=True, check=False)
+    if hosted.returncode != 0:
+        t.wrong.append(f"gate: {hosted.stdout.decode()}{hosted.stderr.decode()}")
     symbols = subprocess.run(["nm", "-D", "--defined-only", copy / "gate.so"], capture_output=True, check=True)
     if symbols.stdout.decode().split()[2:] != ["lv2_descriptor"]:
         t.wrong.append(f"gate: its symbols are {symbols.stdout.decode()}")
@@ -376,7 +379,7 @@ def main():
     parser.add_argument("program", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--onnx")
-    parser.add_argument("--gate", help="the plugin's bundle")
+    parser.add_argument("--gate", nargs=2, help="the plugin's bundle, and a host of gate_host.cpp")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     t = Tested(options.program, options.folder)
@@ -394,7 +397,7 @@ def main():
         check_refusals(t, sound)
         check_picture(t, sound)
         if options.gate:
-            check_gate(t, options.gate, sound)
+            check_gate(t, *options.gate, sound)
     raise SystemExit("\n".join(t.wrong) or 0)
 
 
