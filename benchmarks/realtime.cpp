@@ -9,6 +9,7 @@
 #include <weft/run.hpp>
 
 #include "benchmarks/models/frames.hpp"
+#include "models/silero.hpp"
 
 namespace {
 
@@ -30,7 +31,7 @@ void print(const std::string& name, double first, F frame) {
               times[times.size() / 1000 * 999], times.back());
 }
 
-template <class Model, class... Axes>
+template <weft::fixed_string Input, class Model, class... Axes>
 void measure(const std::string& name) {
   weft::array<float, Axes...> x;
   for (int i = 0; float& v : x) v = static_cast<float>(++i * 37 % 101) / 50 - 1;
@@ -44,14 +45,14 @@ void measure(const std::string& name) {
         std::printf("%s\n", e.what());
         continue;
       }
-    const auto frame = [&] { net(weft::arg<"x">(x)); };
+    const auto frame = [&] { net(weft::arg<Input>(x)); };
     const double first = microseconds(frame);
     print("realtime/" + name + ", " + how, first, frame);
   }
   weft::module<Model> net;
   net.prepare();
   for (float& v : x) v *= 1e-39f;
-  const auto frame = [&] { net(weft::arg<"x">(x)); };
+  const auto frame = [&] { net(weft::arg<Input>(x)); };
   print("realtime/" + name + ", denormals", microseconds(frame), frame);
   const weft::flush_denormals guard;
   print("realtime/" + name + ", flushed", microseconds(frame), frame);
@@ -62,6 +63,7 @@ void measure(const std::string& name) {
 int main() {
   std::printf("%-36s %9s %9s %9s %9s\n", "us", "first", "median", "p99.9", "worst");
   print("realtime/nothing", microseconds([] {}), [] {});
-  measure<frames::detector, frames::Sample>("detector");
-  measure<frames::windowed, frames::Frame, frames::Embed>("windowed");
+  measure<"x", frames::detector, frames::Sample>("detector");
+  measure<"x", frames::windowed, frames::Frame, frames::Embed>("windowed");
+  measure<"frame", models::silero, models::silero::Frame>("silero");
 }
