@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -250,6 +251,23 @@ BOOST_AUTO_TEST_CASE(locked_memory_is_counted_or_refused_in_a_sentence) {
                }
                return locked() - before >=
                       weft::cost<frames::detector>.frozen_workspace_bytes + net::packed_bytes();
+             }) == 0);
+  // The pages of a workspace, as far as a frozen module uses it, are among them.
+  BOOST_TEST(end_of_child([&] {
+               constexpr std::size_t size = net::workspace_bytes;
+               void* const own =
+                   mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+               if (own == MAP_FAILED) return false;
+               net there(weft::parameters<frames::detector>(weft::parameter_options{3}),
+                         std::span(static_cast<std::byte*>(own), size));
+               try {
+                 there.prepare({.lock = true});
+               } catch (const weft::error&) {
+                 return true;
+               }
+               const std::size_t before = locked();
+               munlock(own, size);
+               return before - locked() >= weft::cost<frames::detector>.frozen_workspace_bytes;
              }) == 0);
   BOOST_TEST(end_of_child([&] {
                const rlimit none{0, 0};
