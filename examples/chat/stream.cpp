@@ -46,7 +46,7 @@ double peak_memory() {
 std::string read_text(const std::string& file, std::size_t window) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw weft::error("--stream: cannot read " + file);
-  constexpr std::size_t most = most_tokens * 64;  // bytes, more than so many tokens have
+  constexpr std::size_t most = most_tokens * 64;  // an upper bound of their bytes
   std::string text(most, '\0');
   in.read(text.data(), static_cast<std::streamsize>(most));
   text.resize(static_cast<std::size_t>(in.gcount()));

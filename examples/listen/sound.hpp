@@ -10,7 +10,7 @@
 
 namespace listen {
 
-// How samples are stored: little-endian, the channels of a moment side by side.
+// How samples are stored: little-endian, channels interleaved.
 struct sample_format {
   bool floating = false;
   std::size_t bytes = 2;  // of a sample of one channel

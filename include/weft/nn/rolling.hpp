@@ -237,11 +237,11 @@ constexpr auto keys_of_sinks(const K& keys) {
 
 }  // namespace detail
 
-// The term of scores, float [..., Pos, ..., Ring], by which sinks move along behind the window, as
-// Xiao et al. have them, where keys are turned before the cache: that of queries turned at the
-// positions that queries have to sinks, minus theirs of queries that are turned at
-// position_ids(at). Both are float [..., Pos, ..., HeadDim], and so are the cache's keys; 0 for
-// other keys.
+// An addend of attention scores, float [..., Pos, ..., Ring], for keys that are rotated before they
+// are cached. It keeps the distance from a query to the sinks within the window, as Xiao et al.
+// (2024, StreamingLLM) do: for a sink it is the score of `to_sinks` minus that of `turned`, and for
+// other keys 0. `turned` are queries rotated at position_ids(at), `to_sinks` the same queries
+// rotated at sink_position_ids(at), and keys those of the cache: each float [..., HeadDim].
 template <class HeadDim, class Ring, class Count, class... Batch>
 constexpr auto moved_sinks(const rolling_position<Ring, Count, Batch...>& at, const auto& to_sinks,
                            const auto& turned, const auto& keys, score_options options = {}) {

@@ -247,7 +247,7 @@ class engine {
   template <class Watch>
   void run_serial(Watch watch) const noexcept;
   std::byte* scratch_of(int thread_index) const noexcept;
-  // Allocates the scratch that runs on so many threads need, with the weights as they are.
+  // Allocates scratch for `threads` threads, needed_scratch() bytes for each.
   void allocate_scratch(int threads);
   std::size_t needed_scratch() const noexcept {  // of each
     return memory_.packed == nullptr ? p_->scratch_bytes : p_->frozen_scratch(memory_.weights_as);
