@@ -63,7 +63,7 @@ class packed_reader : public parameter_reader {
           ": the weights are packed for another model, or by another version of weft; save "
           "them anew from the file that they come from");
     const stored_tensor& packed = file[packed_name];
-    const std::size_t bytes = packed_size(tables.packed_bytes, as_);
+    const std::size_t bytes = packed_size(tables.packed, as_);
     if (packed.type != stored_type::uint8 || packed.size() != bytes)
       detail::raise(file.name() + ": tensor '" + packed_name + "' is " + packed.description() +
                     ", and would be U8 [" + std::to_string(bytes) + "]");
@@ -86,7 +86,7 @@ class packed_reader : public parameter_reader {
   std::shared_ptr<void> owner() const override { return mapped_; }
   void read(std::size_t i, std::size_t first, std::span<float> into) const override {
     if (kept_[i] != nullptr) return kept_[i]->read_part(first, into);
-    const std::size_t bytes = packed_size(tables_->packed_bytes, as_);
+    const std::size_t bytes = packed_size(tables_->packed, as_);
     detail::unpack(*tables_, i, first, into, {packed_.get(), bytes}, as_, layout_);
   }
   std::shared_ptr<std::byte[]> packed(precision as) override {

@@ -144,6 +144,8 @@ class gemm : public gemm_results {
         if (!plan_.lhs_in_place) pack_lhs(o.lhs, rows, depth);
         if (packed_ == nullptr || x_.packed == stored_type::float32 || plan_.promotes) {
           multiply<float>(o, columns, depth, rows);
+        } else if (x_.packed == stored_type::q8_0) {
+          multiply<q8_block>(o, columns, depth, rows);
         } else if (!plan_.bf16_pairs) {
           multiply<bf16>(o, columns, depth, rows);
         } else if constexpr (may_multiply_pairs) {
@@ -249,7 +251,8 @@ class gemm : public gemm_results {
                                          std::size_t bytes) const {
     if (row_count_ <= max_skinny_m)
       return {reinterpret_cast<const std::byte*>(rhs.data) + prefetch_distance,
-              static_cast<std::ptrdiff_t>(t.width() * sizeof(T))};
+              static_cast<std::ptrdiff_t>(t.width() * sizeof(T) /
+                                          (std::is_same_v<T, q8_block> ? q8_block::depth : 1))};
     const range all = in_units<T>({0, depth_count_}), part = in_units<T>(depth);
     // A tile of fewer columns than a vector has is as wide as one.
     const std::size_t of_panel = std::max(columns.count, t.width()) * all.count;
@@ -279,7 +282,7 @@ class gemm : public gemm_results {
   void multiply_nr_group(const operands& o, range columns, range group, range depth,
                          range rows) const {
     const auto depth_done = static_cast<std::ptrdiff_t>(depth.first);
-    const std::size_t steps = in_units<T>(depth).count;
+    const std::size_t steps = std::is_same_v<T, q8_block> ? depth.count : in_units<T>(depth).count;
     std::size_t bytes = 0;  // not for all: the division slows down small products
     if (packed_ != nullptr) {
       const std::size_t micro_panels = (rows.count + tile_rows - 1) / tile_rows;
@@ -408,6 +411,11 @@ void dot(const call& c) noexcept {
 
 void pack_dot(const call& c, stored_type as, std::byte* packed) noexcept {
   const contraction x(c);
+  if (as == stored_type::q8_0) {
+    const auto lanes = static_cast<std::uint8_t>(hn::Lanes(tag()));
+    return pack_blocks({lanes, static_cast<std::uint8_t>(tile_vectors), multiplies_pairs()}, c,
+                       stored_type::float32, packed);
+  }
   gemm(x, c).pack_for_reuse(x.rhs, as, packed);
 }
 

@@ -378,11 +378,31 @@ class gemm_operands {
     for (std::size_t first = columns.first; first < columns.end();) {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
+      if (x_.packed == stored_type::q8_0) {
+        promote_blocks(t, columns, depth);
+        continue;
+      }
       const bf16* from = in_packed<const bf16>(packed_, t, depth);
       float* to = packed_tile(t, columns, depth);
       const std::size_t count = t.width() * depth.count;
       for (std::size_t i = 0; i < count; i += lanes)
         hn::StoreU(promoted<bf16>(load(d, from + i)), d, to + i);
+    }
+  }
+
+  void promote_blocks(const n_tile& t, range columns, range depth) const {
+    const q8_block* from = in_packed<const q8_block>(packed_, t, depth);
+    const std::size_t lanes = hn::Lanes(tag()), width = t.width();
+    float* to = packed_tile(t, columns, depth);
+    for (std::size_t k = 0; k < depth.count; k += q8_block::depth, from += width) {
+      const std::size_t count = std::min(depth.count - k, q8_block::depth);
+      for (std::size_t v = 0; v < t.vectors; ++v) {
+        const q8_lines lines{from, width};
+        const vec scales = lines.scales(tag(), v * lanes);
+        for (std::size_t i = 0; i < count; ++i)
+          hn::StoreU(hn::Mul(from_bytes(tag(), lines.elements(i, v * lanes)), scales), tag(),
+                     to + (k + i) * width + v * lanes);
+      }
     }
   }
 

@@ -48,10 +48,12 @@ constexpr std::ptrdiff_t prefetch_distance_in_lines = 8;
 constexpr std::size_t panel_advance = 8;
 constexpr std::size_t block_advance = 16;
 
-// A range of the depth in units of T: a bfloat16 pair is two of the depth.
+// A range of the depth in units of T: a bfloat16 pair is two of the depth, a block is its own.
 template <class T>
 constexpr range in_units(range depth) {
-  constexpr std::size_t step = std::is_same_v<T, bf16_pair> ? 2 : 1;
+  constexpr std::size_t step = std::is_same_v<T, q8_block>    ? q8_block::depth
+                               : std::is_same_v<T, bf16_pair> ? 2
+                                                              : 1;
   return {depth.first / step, (depth.count + step - 1) / step};
 }
 
@@ -68,7 +70,8 @@ struct gemm_plan {
   // For a contraction of these extents. The scratch has room for blocks of size `capacity`.
   HWY_INLINE gemm_plan(const contraction& x, std::size_t rows, std::size_t columns,
                        std::size_t depth)
-      : capacity(blocks_of(rows, columns, depth)),
+      : depth_unit(x.packed == stored_type::q8_0 ? q8_block::depth : max_dot_lanes),
+        capacity(blocks_of(rows, columns, depth, depth_unit)),
         at(capacity, dot_totals(rows, columns, depth),
            {!is_single(x.rows), !is_single(x.columns), !is_single(x.depth)}),
         block(capacity),
@@ -115,6 +118,7 @@ struct gemm_plan {
 
   bool is_gemv() const { return dot_form || axpy_form; }
 
+  std::size_t depth_unit;  // of which blocks of the depth are multiples
   dot_blocks capacity;
   dot_scratch at;
   dot_blocks block;
@@ -125,14 +129,14 @@ struct gemm_plan {
   bool dot_form, axpy_form;  // few rows: the rhs is read line by line
   bool bf16_pairs;           // the rhs is packed, or to be packed, in pairs of bfloat16
   bool amx;                  // the matrix unit multiplies these
-  bool promotes;             // its panels, packed in bfloat16, become floats before the products
+  bool promotes;  // its panels, packed in another type, become floats before the products
 
  private:
   // What follows from an rhs that is packed.
   HWY_INLINE void plan_packed(const contraction& x, std::size_t rows, std::size_t depth) {
     const bool packed = x.is_packed(), skinny = rows <= max_skinny_m;
     bf16_pairs = may_multiply_pairs && x.packed == stored_type::bfloat16_pair;
-    promotes = x.packed == stored_type::bfloat16 && !skinny;
+    promotes = (x.packed == stored_type::bfloat16 || x.packed == stored_type::q8_0) && !skinny;
     amx = bf16_pairs && rows > max_rows_for_vectors && may_use_amx();
     if (bf16_pairs) {
       lhs_in_place = true;  // its lines are rounded from where they lie
@@ -146,7 +150,7 @@ struct gemm_plan {
     }
     const bool reads_packed = packed && lhs_in_place && !promotes;
     if (reads_packed && skinny && !bf16_pairs) {
-      block.depth = block_size(depth, max_blocks.depth, max_dot_lanes);
+      block.depth = block_size(depth, max_blocks.depth, depth_unit);
     } else if (reads_packed) {
       // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights
       // are then read in memory order, and the partial sums of a deep product are reused sooner. A

@@ -6,6 +6,7 @@
 #define WEFT_KERNELS_MICROKERNEL_INL_H_
 #endif
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "hwy/cache_control.h"
 #include "kernels/amx.hpp"
 #include "kernels/epilogue-inl.h"
+#include "kernels/q8_blocks-inl.h"
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/hwy-inl.h"
 
@@ -99,7 +101,8 @@ struct lhs_micro_panel {
   std::ptrdiff_t step;
 };
 
-// A tile's micro-panel of the rhs: at depth k, its columns start at data + k * step.
+// A tile's micro-panel of the rhs: at depth k, its columns start at data + k * step; those of
+// blocks at data + k / q8_block::depth * step.
 template <class T>
 struct rhs_micro_panel {
   const T* data;
@@ -151,6 +154,37 @@ HWY_INLINE void prefetch_result(std::index_sequence<R...>, std::index_sequence<I
   }
 }
 
+// The products with blocks: the sums of a block are multiplied with its scale as a whole.
+template <std::size_t Vectors, std::size_t... I, class... Sums>
+HWY_INLINE void add_blocks(std::index_sequence<I...>, const float* const* row,
+                           std::ptrdiff_t lhs_step, const rhs_micro_panel<q8_block>& rhs,
+                           std::size_t depth, prefetch_target prefetch, Sums&... sums) {
+  const tag d;
+  const std::size_t lanes = hn::Lanes(d), width = static_cast<std::size_t>(rhs.step);
+  std::ptrdiff_t at = 0;
+  q8_lines lines{rhs.data, width};
+  for (std::size_t count; depth != 0; depth -= count, lines.blocks += width) {
+    count = std::min(depth, q8_block::depth);
+    const auto add_block = [&](auto... of_block) HWY_ATTR {
+      const std::int8_t* from = lines.elements(0);
+      for (std::size_t k = count; k != 0; --k, at += lhs_step, from += width) {
+        hwy::Prefetch(prefetch.data);
+        prefetch.data += prefetch.step;
+        const vec b0 = from_bytes(d, from);
+        const vec b1 = Vectors > 1 ? from_bytes(d, from + lanes) : b0;
+        const vec b2 = Vectors > 2 ? from_bytes(d, from + 2 * lanes) : b0;
+        ((of_block = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2),
+                                of_block)),
+         ...);
+      }
+      const vec s0 = lines.scales(d, 0), s1 = Vectors > 1 ? lines.scales(d, lanes) : s0;
+      const vec s2 = Vectors > 2 ? lines.scales(d, 2 * lanes) : s0;
+      ((sums = hn::MulAdd(of_block, pick<I % Vectors>(s0, s1, s2), sums)), ...);
+    };
+    add_block((static_cast<void>(I), hn::Zero(d))...);
+  }
+}
+
 // The accumulators are a parameter pack, not an array, so that each is a register even if vectors
 // have no size known at compile time. One cache line for later tiles is prefetched per iteration: a
 // burst would delay the loads of this tile.
@@ -167,16 +201,21 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   const T* b = rhs.data;
   const std::ptrdiff_t lhs_step = UnitStep ? 1 : lhs.step, rhs_step = rhs.step;
   std::ptrdiff_t at = 0;
-  for (; depth != 0; --depth, at += lhs_step, b += rhs_step) {
-    // Before the loads: after them, two to four rows with weights in L3 measured a tenth slower.
-    hwy::Prefetch(prefetch.data);
-    prefetch.data += prefetch.step;
-    const vec v0 = load(d, b);
-    const vec v1 = Vectors > 1 ? load(d, b + lanes) : v0;
-    const vec v2 = Vectors > 2 ? load(d, b + 2 * lanes) : v0;
-    const vec b0 = promoted<T>(v0), b1 = promoted<T>(v1), b2 = promoted<T>(v2);
-    ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
-     ...);
+  if constexpr (std::is_same_v<T, q8_block>) {
+    add_blocks<Vectors>(std::index_sequence<I...>(), row, lhs_step, rhs, depth, prefetch, sums...);
+  } else {
+    for (; depth != 0; --depth, at += lhs_step, b += rhs_step) {
+      // Before the loads: after them, two to four rows with weights in L3 measured a tenth slower.
+      hwy::Prefetch(prefetch.data);
+      prefetch.data += prefetch.step;
+      const vec v0 = load(d, b);
+      const vec v1 = Vectors > 1 ? load(d, b + lanes) : v0;
+      const vec v2 = Vectors > 2 ? load(d, b + 2 * lanes) : v0;
+      const vec b0 = promoted<T>(v0), b1 = promoted<T>(v1), b2 = promoted<T>(v2);
+      ((sums =
+            add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
+       ...);
+    }
   }
   if constexpr (std::is_same_v<T, bf16_pair>) {
     if (const float* from = result.amx_sums; from != nullptr) {
@@ -235,7 +274,8 @@ template <class T, std::size_t Vectors, bool UnitStep = false>
 tile_function<T> tile_of(std::size_t rows) {
   if (rows == 1) return &tile<1, Vectors, T>;
   if (rows == 2) return &tile<2, Vectors, T>;
-  if constexpr (!std::is_same_v<T, bf16> && tile_rows > max_skinny_m) {
+  constexpr bool promoted_for_more = std::is_same_v<T, bf16> || std::is_same_v<T, q8_block>;
+  if constexpr (!promoted_for_more && tile_rows > max_skinny_m) {
     if (rows > max_skinny_m) return &tile<tile_rows, Vectors, T, UnitStep>;
   }
   return &tile<max_skinny_m, Vectors, T>;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "kernels/dot_loops.hpp"
 #include "kernels/loop_nest.hpp"
 #include "weft/kernels/kernels.hpp"
+#include "weft/weights/formats.hpp"
 
 namespace weft::kernels {
 
@@ -62,6 +64,53 @@ void unpack_dot(const detail::packed_layout& layout, const call& dot, std::ptrdi
     }
     if (t.end() >= from.lines) return;
   }
+}
+
+void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_type from,
+                 std::byte* packed) noexcept {
+  using format = detail::format<stored_type::q8_0>;
+  constexpr std::size_t block = format::block;
+  const contraction x(dot);
+  const auto depth = static_cast<std::size_t>(x.depth.points());
+  const detail::packed_matrix to{stored_type::q8_0, layout,
+                                 static_cast<std::size_t>(x.columns.points()), run_of(x.columns),
+                                 depth};
+  const auto* const blocks = reinterpret_cast<const std::byte*>(x.rhs);
+  for (std::size_t first = 0; first < to.lines;) {
+    const auto t = to.tile_from(first);
+    first = t.end();
+    std::ptrdiff_t line[max_tile_columns], element[block];
+    fill_table(x.columns, of_rhs, {t.first, t.count}, line);
+    for (std::size_t k = 0; k < depth; k += block) {
+      const std::size_t count = std::min(block, depth - k);
+      fill_table(x.depth, of_rhs, {k, count}, element);
+      for (std::size_t j = 0; j < t.vectors * layout.lanes; ++j) {
+        std::uint8_t bytes[format::bytes]{};
+        if (j >= t.count) {
+          // The tile has room for full vectors: zeros.
+        } else if (from == stored_type::q8_0) {
+          const auto at = static_cast<std::size_t>(line[j] + element[0]) / block;
+          std::memcpy(bytes, blocks + at * format::bytes, format::bytes);
+        } else {
+          float values[block]{};
+          for (std::size_t i = 0; i < count; ++i) values[i] = x.rhs[line[j] + element[i]];
+          format::encode(values, bytes);
+        }
+        to.for_parts(t, t.first + j, k / block, [&](auto at, auto begin, auto n) {
+          std::memcpy(packed + at, bytes + begin, n);
+        });
+      }
+    }
+  }
+}
+
+bool has_blocks_along_depth(const call& dot) noexcept {
+  constexpr std::ptrdiff_t block = detail::format<stored_type::q8_0>::block;
+  const contraction x(dot);
+  bool has =
+      is_single(x.depth) && x.depth.inner_stride(of_rhs) == 1 && x.depth.points() % block == 0;
+  for (int l = 0; l < x.columns.loops; ++l) has = has && x.columns.stride[of_rhs][l] % block == 0;
+  return has;
 }
 
 std::vector<std::int64_t> packing_of(const call& dot) {

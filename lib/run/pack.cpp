@@ -17,6 +17,7 @@
 #include "weft/run/error.hpp"
 #include "weft/run/packed.hpp"
 #include "weft/run/parameter_block.hpp"
+#include "weft/weights/formats.hpp"
 
 namespace weft {
 
@@ -32,9 +33,7 @@ std::size_t packed_parameter(const program& p, const instruction& s) {
 void engine::pack(const instruction& s, std::byte* packed, precision as,
                   std::byte* scratch) const noexcept {
   if (!s.packs()) return;
-  const auto* const values =
-      reinterpret_cast<const float*>(memory_.parameters[packed_parameter(*p_, s)]);
-  pack_rows(s, values, all_rows, packed, as, scratch);
+  pack_rows(s, {memory_.parameters[packed_parameter(*p_, s)]}, packed, as, scratch);
 }
 
 template <class F>
@@ -78,27 +77,38 @@ std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const p
                            kernels::max_tile_columns * kernels::max_dot_lanes);
 }
 
+// Whether the rhs of a contraction can be packed from Q8_0 blocks as they are.
+bool has_blocks_along_depth(const program& tables, const instruction& s) {
+  return rhs_of(tables, s).offset / sizeof(float) % 32 == 0 &&
+         kernels::has_blocks_along_depth(call_at_bounds(tables, s));
+}
+
 }  // namespace
 
 // Packs the rhs of an instruction from the parameter's values, or from those of some of its rows.
-void engine::pack_rows(const instruction& s, const float* values, row_range rows, std::byte* packed,
+void engine::pack_rows(const instruction& s, const rows_of_parameter& rows, std::byte* packed,
                        precision as, std::byte* scratch) const noexcept {
   const detail::rounding_to_nearest mode;
   // Only the parameter's extents matter, and they are fixed; the others may be at their bounds.
   auto c = call_at_bounds(*p_, s);
   kernels::operand& columns = c.operands[s.rhs];
   // It is only read.
-  columns.data = reinterpret_cast<std::byte*>(const_cast<float*>(values)) + rhs_of(*p_, s).offset;
+  const std::size_t offset = rhs_of(*p_, s).offset / sizeof(float);
+  columns.data = const_cast<std::byte*>(rows.data) + detail::bytes_of(rows.type, offset);
   c.scratch = scratch;
   std::size_t begin = packed_size(s.packed, as);
-  if (rows.count != all_rows.count) {
+  if (rows.count != SIZE_MAX) {
     const std::size_t row = p_->parameters[packed_parameter(*p_, s)].extent[1];
     for (int l = 0; l < s.loops; ++l)
       if (columns.stride[l] == static_cast<std::ptrdiff_t>(row))
         c.extent[l] = static_cast<std::ptrdiff_t>(rows.count);
-    begin += rows.first * row * bytes_of(as);
+    begin += rows.first * packed_size(line_of_packed(row), as);
   }
-  kernels::pack_dot_kernel()(c, kernels::layout_of_packed().stored(as), packed + begin);
+  const detail::packed_layout layout = kernels::layout_of_packed();
+  if (rows.type != stored_type::float32)
+    kernels::pack_blocks(layout, c, rows.type, packed + begin);
+  else
+    kernels::pack_dot_kernel()(c, layout.stored(as), packed + begin);
 }
 
 void engine::freeze(std::byte* packed, precision as, const parameter_reader& from) {
@@ -111,16 +121,32 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, std::greater(), [&](std::size_t i) { return p_->parameters[i].size; });
   const auto read_and_pack = [&](std::size_t i, const instruction& s, std::byte* scratch) {
+    if (memory_.parameters[i] != nullptr && as != precision::q8_0)
+      return pack(s, packed, as, scratch);
     const parameter_ref& p = p_->parameters[i];
+    bool in_blocks = as == precision::q8_0 && has_blocks_along_depth(*p_, s);
     const std::size_t rows = p.rank == 2 ? p.extent[0] : 1, row = p.size / rows;
     const std::size_t most = rows_at_a_time(p, s, *p_);
     for (std::size_t first = 0, count; first < rows; first += count) {
       // The last tiles depend on how many columns are left: they stay in one part.
       count = rows - first < 2 * most ? rows - first : most;
-      const aligned_bytes values = allocate(count * row * sizeof(float), pages::small);
-      auto* const floats = reinterpret_cast<float*>(values.get());
-      from.read(i, first * row, {floats, count * row});
-      pack_rows(s, floats, count == rows ? all_rows : row_range{first, count}, packed, as, scratch);
+      const std::size_t elements = count * row;
+      rows_of_parameter part{nullptr, stored_type::q8_0};
+      if (count < rows) part.first = first, part.count = count;
+      aligned_bytes values;
+      if (in_blocks) {
+        const std::size_t bytes = detail::bytes_of(part.type, elements);
+        values = allocate(bytes, pages::small);
+        in_blocks = from.read_blocks(i, part.type, first * row, {values.get(), bytes});
+      }
+      if (!in_blocks) {
+        if (memory_.parameters[i] != nullptr) return pack(s, packed, as, scratch);
+        part.type = stored_type::float32;
+        values = allocate(elements * sizeof(float), pages::small);
+        from.read(i, first * row, {reinterpret_cast<float*>(values.get()), elements});
+      }
+      part.data = values.get();
+      pack_rows(s, part, packed, as, scratch);
     }
   };
   std::atomic<std::size_t> next = 0;
@@ -130,11 +156,7 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   on_threads(false, [&](std::byte* scratch) {
     auto pack_all = [&] {
       for (std::size_t n; (n = next.fetch_add(1, std::memory_order_relaxed)) < order.size();)
-        for (const instruction* const s : packing[order[n]])
-          if (memory_.parameters[order[n]] != nullptr)
-            pack(*s, packed, as, scratch);
-          else
-            read_and_pack(order[n], *s, scratch);
+        for (const instruction* const s : packing[order[n]]) read_and_pack(order[n], *s, scratch);
     };
     if (std::string here; detail::caught(pack_all, here)) {
       const std::lock_guard lock(guard);
@@ -182,11 +204,11 @@ std::uint64_t packing_of(const program& tables) {
   std::vector<const instruction*> packing;
   for (const instruction& s : tables.instructions)
     if (s.packs()) packing.push_back(&s);
-  std::ranges::sort(packing, {}, &instruction::packed);
+  std::ranges::sort(packing, {}, [](const instruction* s) { return s->packed.floats; });
   for (const auto* s : packing) {
     const auto c = call_at_bounds(tables, *s);
     const operand_ref& columns = rhs_of(tables, *s);
-    h.add(static_cast<std::int64_t>(s->packed));
+    h.add(static_cast<std::int64_t>(s->packed.floats));
     h.add(columns.leaf);
     h.add(static_cast<std::int64_t>(columns.offset));
     for (const std::int64_t n : kernels::packing_of(c)) h.add(n);

@@ -5,6 +5,7 @@ namespace weft::detail {
 
 stored_type packed_layout::stored(precision as) const noexcept {
   if (as == precision::float32) return stored_type::float32;
+  if (as == precision::q8_0) return stored_type::q8_0;
   return as == precision::bfloat16_products && pairs ? stored_type::bfloat16_pair
                                                      : stored_type::bfloat16;
 }
@@ -16,19 +17,24 @@ std::size_t packed_matrix::blocks() const noexcept {
 
 std::size_t packed_matrix::offset(const tile_of_lines& of, std::size_t line,
                                   std::size_t k) const noexcept {
-  return number_of_block(of.first, of.vectors * layout.lanes, blocks(), k, line) *
-         entry_of(type).bits / 8;
+  return number_of_block(of.first, of.vectors * layout.lanes, blocks(), k, line) * bytes_of_block();
+}
+
+std::size_t packed_matrix::bytes_of_block() const noexcept {
+  return entry_of(type).bits / 8;
 }
 
 void copy_line(const packed_matrix& from, const std::byte* data, const tile_of_lines& of,
                std::size_t line, float* to, std::ptrdiff_t to_step) noexcept {
-  const std::size_t begin = from.offset(of, line, 0), step = from.offset(of, line, 1) - begin;
   with_format(from.type, [&]<class Format>(Format) {
     constexpr std::size_t block = Format::block;
-    const auto* at = reinterpret_cast<block_bytes>(data + begin);
-    for (std::size_t k = 0; k < from.depth; k += block, at += step) {
+    for (std::size_t k = 0; k < from.depth; k += block) {
+      std::uint8_t bytes[Format::bytes];
+      from.for_parts(of, line, k / block, [&](auto at, auto begin, auto count) {
+        std::memcpy(bytes + begin, data + at, count);
+      });
       typename Format::value elements[block];
-      Format::decode(at, elements);
+      Format::decode(bytes, elements);
       for (std::size_t i = 0; i < block && k + i < from.depth; ++i, to += to_step)
         *to = static_cast<float>(elements[i]);
     }

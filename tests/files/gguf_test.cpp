@@ -38,13 +38,16 @@ std::vector<std::byte> content(const std::string& path) {
 
 constexpr std::uint32_t f32 = 0, q8_0 = 8, uint32 = 4, boolean = 7, text = 8, list = 9;
 
-struct Rows : weft::axis<2> {};
+template <int Count>
+struct Rows : weft::axis<Count> {};
 struct Columns : weft::axis<96> {};
 struct Out : weft::axis<1> {};
 
+template <int Count = 2>
 struct product {
   constexpr auto operator()(weft::scope s) const {
-    return weft::dot<Columns>(s.input<"x", float, Columns>(), s.param<"q8_0", Rows, Columns>());
+    return weft::dot<Columns>(s.input<"x", float, Columns>(),
+                              s.param<"q8_0", Rows<Count>, Columns>());
   }
 };
 
@@ -115,8 +118,8 @@ BOOST_AUTO_TEST_CASE(metadata_is_read_by_its_kind) {
 
 BOOST_AUTO_TEST_CASE(a_module_is_made_from_a_file_of_blocks) {
   const std::string path = golden_file("blocks.gguf");
-  weft::module<product> mapped{weft::weights(path, {.ignore_others = true})};
-  weft::module<product> loaded;
+  weft::module<product<>> mapped{weft::weights(path, {.ignore_others = true})};
+  weft::module<product<>> loaded;
   const auto ignored = weft::load(loaded, path, {.ignore_others = true});
   BOOST_TEST(ignored.size() == 19u);
   const std::vector<float> x(96, 1);
@@ -124,6 +127,40 @@ BOOST_AUTO_TEST_CASE(a_module_is_made_from_a_file_of_blocks) {
   const auto z = loaded(weft::arg<"x">(x));
   BOOST_TEST((std::equal(y.data(), y.data() + 2, z.data())));
   BOOST_TEST(y(0u) != 0);
+}
+
+BOOST_AUTO_TEST_CASE(blocks_of_q8_0_are_packed_as_they_are) {
+  auto bytes = content(golden_file("blocks.gguf"));
+  const gguf_file file(bytes, "x");
+  const std::vector<float> right = file["expected.q8_0"].values<float>();
+  weft::module<product<>> one{weft::weights(file, {.ignore_others = true}), weft::precision::q8_0};
+  // Twice the same tensor, joined.
+  weft::module<product<4>> two{
+      weft::weights(file, {.joined_in_file =
+                               [](const std::string&) {
+                                 return std::vector<std::string>{"q8_0", "q8_0"};
+                               },
+                           .ignore_others = true}),
+      weft::precision::q8_0};
+  int wrong = 0;
+  for (std::size_t k = 0; k < 96; ++k) {
+    std::vector<float> x(96);
+    x[k] = 1;
+    const auto y = one(weft::arg<"x">(x));
+    const auto z = two(weft::arg<"x">(x));
+    for (std::size_t row = 0; row < 4; ++row)
+      wrong += z(row) != right[row % 2 * 96 + k] || (row < 2 && y(row) != z(row));
+  }
+  BOOST_TEST(wrong == 0);
+  BOOST_TEST(one.parameters().is_partial());
+
+  bytes[file["q8_0"].offset + 4 * 34 + 1] = std::byte{0x7c};
+  refuses(
+      [&] {
+        weft::module<product<>>{weft::weights(gguf_file(bytes, "x"), {.ignore_others = true}),
+                                weft::precision::q8_0};
+      },
+      "x: tensor 'q8_0', Q8_0 [2, 96]: the scale of block 4 is NaN or infinite");
 }
 
 BOOST_AUTO_TEST_CASE(shapes_are_outermost_first_and_tensors_may_be_empty) {

@@ -57,7 +57,8 @@ std::vector<float> run(Net& net) {
   return {y.data(), y.data() + y.size()};
 }
 
-constexpr precision all[]{precision::float32, precision::bfloat16, precision::bfloat16_products};
+constexpr precision all[]{precision::float32, precision::bfloat16, precision::bfloat16_products,
+                          precision::q8_0};
 
 std::string content(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);

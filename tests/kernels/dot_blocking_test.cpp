@@ -67,8 +67,7 @@ BOOST_AUTO_TEST_CASE(a_packed_product_whose_rows_are_contiguous_has_room_for_til
       const extents e{{'m', m}, {'n', 200}, {'j', 3}, {'k', 129}};
       const auto c = call_of({"mn", lhs, "nkj", e});
       for (const auto as : {precision::float32, precision::bfloat16}) {
-        const auto packed = weft::kernels::packed_dot_scratch_bytes(c);
-        const std::size_t bytes = as == precision::float32 ? packed.in_float32 : packed.in_others;
+        const std::size_t bytes = weft::kernels::packed_dot_scratch_bytes(c).in(as);
         BOOST_TEST((bytes <= weft::kernels::dot_scratch_bytes(c)));
         BOOST_TEST((bytes < 5000) == (as == precision::float32 && lhs[0] == 'm'));
         BOOST_TEST(bytes >= before[as != precision::float32]);

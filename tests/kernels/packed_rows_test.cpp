@@ -16,6 +16,11 @@ using namespace weft::kernels;
 
 namespace {
 
+float rounded_to_bfloat16(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+}
+
 // x [m, k] times the rows of a table [n, k].
 owning_call<> product(std::ptrdiff_t rows, std::ptrdiff_t depth) {
   owning_call<> c;
@@ -30,9 +35,25 @@ owning_call<> product(std::ptrdiff_t rows, std::ptrdiff_t depth) {
   return c;
 }
 
-float rounded_to_bfloat16(float x) {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+// The numbers of a line of the table, or of all of several lines, as they are packed.
+std::vector<float> as_packed(std::vector<float> values, std::size_t depth, precision as) {
+  using q8_0 = detail::format<stored_type::q8_0>;
+  if (as != precision::q8_0) {
+    if (as != precision::float32)
+      std::ranges::transform(values, values.begin(), rounded_to_bfloat16);
+    return values;
+  }
+  for (std::size_t line = 0; line < values.size(); line += depth)
+    for (std::size_t k = 0; k < depth; k += q8_0::block) {
+      float block[q8_0::block]{};
+      std::uint8_t bytes[q8_0::bytes];
+      const std::span some(values.data() + line + k, std::min(q8_0::block, depth - k));
+      std::ranges::copy(some, block);
+      q8_0::encode(block, bytes);
+      q8_0::decode(bytes, block);
+      std::copy_n(block, some.size(), some.begin());
+    }
+  return values;
 }
 
 void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, precision as) {
@@ -69,14 +90,14 @@ void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, prec
     gather.part = part_of(i, 3);
     kernels.gather(gather);
   }
+  const std::vector<float> right = as_packed(values, static_cast<std::size_t>(depth), as);
   int wrong = 0;
   for (std::ptrdiff_t twice = 0; twice < 2; ++twice)
     for (std::ptrdiff_t i = 0; i < count; ++i)
       for (std::ptrdiff_t k = 0; k < depth; ++k) {
         const std::ptrdiff_t row = indices[static_cast<std::size_t>(i)];
         float expected = 0;
-        if (row >= 0 && row < rows) expected = values[static_cast<std::size_t>(row * depth + k)];
-        if (as != precision::float32) expected = rounded_to_bfloat16(expected);
+        if (row >= 0 && row < rows) expected = right[static_cast<std::size_t>(row * depth + k)];
         wrong += result[static_cast<std::size_t>((twice * depth + k) * count + i)] != expected;
       }
   BOOST_TEST(wrong == 0, rows << " rows of " << depth);
@@ -91,14 +112,13 @@ void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, prec
     unpack_dot(kernels.layout, dot, static_cast<std::ptrdiff_t>(first) - 1,
                std::span(unpacked).subspan(first, count));
   wrong = unpacked.front() != 7 || unpacked.back() != 7;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    wrong +=
-        unpacked[i + 1] != (as == precision::float32 ? values[i] : rounded_to_bfloat16(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i) wrong += unpacked[i + 1] != right[i];
   BOOST_TEST(wrong == 0, "unpacked, " << rows << " rows of " << depth);
 }
 
-// Packs numbers that differ, so that each byte has one possible place, and looks them up. The lines
-// are the rows of the table, in runs of `run` with room for `gap` more between two.
+// Packs numbers that differ as a type without scales, so that each byte has one possible place, and
+// looks them up. The lines are the rows of the table, in runs of `run` with room for `gap` more
+// between two.
 void check_places(const table& kernels, std::size_t runs, std::size_t run, std::size_t depth,
                   precision as) {
   constexpr std::size_t gap = 3;
@@ -201,7 +221,8 @@ BOOST_AUTO_TEST_CASE(every_element_is_packed_where_the_layout_has_it) {
 
 BOOST_AUTO_TEST_CASE(rows_are_read_from_a_packed_rhs_of_any_extents) {
   on_every_target([](const table& kernels) {
-    for (const auto as : {precision::float32, precision::bfloat16, precision::bfloat16_products})
+    for (const auto as :
+         {precision::float32, precision::bfloat16, precision::bfloat16_products, precision::q8_0})
       for (const std::ptrdiff_t depth : {1, 2, 5, 24, 600})
         for (const std::ptrdiff_t rows : {1, 3, 16, 48, 63, 64, 65, 100, 112, 500})
           check(kernels, rows, depth, as);

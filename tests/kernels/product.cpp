@@ -174,8 +174,25 @@ std::vector<float> check_on_target(const owning_call<>& c, const sums& s, double
   return whole;
 }
 
+// The sums of products with the operand as it is packed as q8_0, whatever the layout.
+sums sums_of_quantized(owning_call<> c, std::vector<float> left, std::vector<float> right) {
+  const aligned packed(packed_bytes(c, precision::q8_0));
+  std::vector<float>& values = rhs_operand(c) == 1 ? left : right;
+  const table kernels = dispatch();
+  kernels.pack_dot(c, stored_type::q8_0, packed.data());
+  c.operands[rhs_operand(c)].data = packed.data();
+  c.operands[rhs_operand(c)].packed = stored_type::q8_0;
+  const std::vector<float> before = values;
+  unpack_dot(kernels.layout, c, 0, values);
+  // A scale is a float16, an element is rounded to a multiple of it; all numbers are below 1.
+  for (std::size_t i = 0; i < values.size(); ++i)
+    BOOST_TEST(std::abs(static_cast<double>(values[i]) - static_cast<double>(before[i])) <=
+               (0.5 + 127 * 0x1p-11) / 127);
+  return sums_of(c, left, right);
+}
+
 void check_with(const epilogue& e, const product& p, std::vector<float>& left,
-                std::vector<float>& right, const sums& of_products) {
+                std::vector<float>& right, const sums& of_products, const sums& of_quantized) {
   owning_call<> c = call_of(p, e);
   std::vector<std::vector<float>> addends;
   for (std::size_t j = 0; j < e.addends.size(); ++j) {
@@ -183,12 +200,13 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
     c.operands[3 + j].data = addends[j].data();
   }
   const sums s = before_activation(of_products, c, addends);
+  const sums quantized = before_activation(of_quantized, c, addends);
   const aligned scratch = scratch_for(c, dot_scratch_bytes(c));
   c.operands[1].data = left.data();
   c.operands[2].data = right.data();
   BOOST_TEST_CONTEXT(describe(p, e)) {
     // Of products with the operand as it is, and packed.
-    results_of_families same[1 + 3];
+    results_of_families same[1 + 4];
     const auto check_bits = [](results_of_families& before, const std::vector<float>& result,
                                const char* how) {
       const std::string differ = before.differences(result);
@@ -201,7 +219,8 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
       // product; where both operands are rounded, it is twice that plus its square.
       for (const auto& [as, rounded] :
            {std::pair{precision::float32, 0.0}, std::pair{precision::bfloat16, 0x1p-8},
-            std::pair{precision::bfloat16_products, 0x1p-7 + 0x1p-16}}) {
+            std::pair{precision::bfloat16_products, 0x1p-7 + 0x1p-16},
+            std::pair{precision::q8_0, 0.0}}) {
         owning_call<> q = c;
         const aligned packed(packed_bytes(c, as));
         kernels::operand& rhs = q.operands[rhs_operand(c)];
@@ -209,10 +228,10 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
         kernels.pack_dot(q, stored, packed.data());
         rhs.packed = stored;
         rhs.data = packed.data();
-        const std::size_t room = as == precision::float32 ? packed_dot_scratch_bytes(c).in_float32
-                                                          : packed_dot_scratch_bytes(c).in_others;
+        const sums& right_sums = as == precision::q8_0 ? quantized : s;
+        const std::size_t room = packed_dot_scratch_bytes(c).in(as);
         const aligned own = scratch_for(q, room + 64);
-        const std::vector<float> result = check_on_target(q, s, rounded, {2}, "packed: ");
+        const std::vector<float> result = check_on_target(q, right_sums, rounded, {2}, "packed: ");
         BOOST_TEST(std::all_of(own.data() + room, own.data() + room + 64,
                                [](std::byte b) { return b == std::byte{0xff}; }),
                    "packed: more scratch than " << room);
@@ -243,10 +262,14 @@ owning_call<> call_of(const product& p, const epilogue& e) {
 }
 
 void check(const product& p, const std::vector<epilogue>& all) {
-  const owning_call<> c = call_of(p);
+  owning_call<> c = call_of(p);
   std::vector<float> left = random_values(reach(c, 1)), right = random_values(reach(c, 2));
   const sums of_products = sums_of(c, left, right);
-  for (const epilogue& e : all) check_with(e, p, left, right, of_products);
+  c.operands[1].data = left.data();
+  c.operands[2].data = right.data();
+  const bool packs = can_be_packed(c) && depth_of(c) != 0 && !of_products.sum.empty();
+  const sums of_quantized = packs ? sums_of_quantized(c, left, right) : of_products;
+  for (const epilogue& e : all) check_with(e, p, left, right, of_products, of_quantized);
 }
 
 void check_paddings(product p, const std::vector<epilogue>& all) {

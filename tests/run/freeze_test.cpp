@@ -49,15 +49,18 @@ std::vector<float> run(net& n, std::size_t rows) {
   return std::vector<float>(y.data(), y.data() + y.size());
 }
 
-// The error bound of the plain layer: each of the 24 products has the relative error `product`, and
-// the sums have that of float32 sums.
-double most_by_rounding(net& n, std::size_t row, std::size_t column, double product) {
+// The error bound of the plain layer: each of the 24 products has the relative error `product`, or
+// that of a product with the column's largest weight, and the sums have that of float32 sums.
+double most_by_rounding(net& n, std::size_t row, std::size_t column, double product,
+                        bool of_largest = false) {
   const auto x = input(row + 1);
   const auto w = n.parameters().get<"wide.weight", Wide, Embed>();
-  double sum = 0;
+  double sum = 0, largest = 0;
   for (std::size_t e = 0; e < Embed::extent; ++e)
-    sum += std::abs(static_cast<double>(x[row * Embed::extent + e]) *
-                    static_cast<double>(w(column, e)));
+    largest = std::max(largest, std::abs(static_cast<double>(w(column, e))));
+  for (std::size_t e = 0; e < Embed::extent; ++e)
+    sum += std::abs(static_cast<double>(x[row * Embed::extent + e])) *
+           (of_largest ? largest : std::abs(static_cast<double>(w(column, e))));
   return sum * (product + 2 * (Embed::extent + 4) *
                               static_cast<double>(std::numeric_limits<float>::epsilon()));
 }
@@ -65,6 +68,9 @@ double most_by_rounding(net& n, std::size_t row, std::size_t column, double prod
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(frozen)
+
+// 80 + 112 lines of one block and three blocks.
+static_assert(net::packed_bytes(weft::precision::q8_0) == 34 * (96 + 352));
 
 // Two weights, of 24 x 70 and of 70 x 100; the third is not packed.
 static_assert(net::packed_bytes() >= 4 * (24 * 70 + 70 * 100));
@@ -101,7 +107,9 @@ BOOST_AUTO_TEST_CASE(freezing_changes_products_with_few_rows_only_by_rounding) {
 BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_err_only_by_their_rounding) {
   // Rounding of the weight; of both factors.
   const std::pair<weft::precision, double> precisions[]{
-      {weft::precision::bfloat16, 0x1p-8}, {weft::precision::bfloat16_products, 0x1p-7 + 0x1p-16}};
+      {weft::precision::bfloat16, 0x1p-8},
+      {weft::precision::bfloat16_products, 0x1p-7 + 0x1p-16},
+      {weft::precision::q8_0, 0x1p-8 * 1.148}};
   weft::kernels::on_every_target([&](const auto&) {
     for (const auto& [precision, product] : precisions) {
       net live({.seed = 1}), packed(live.parameters());
@@ -111,7 +119,8 @@ BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_err_only_by_their_rounding
         BOOST_TEST((a != b));
         for (std::size_t i = 0; i < a.size(); ++i)
           BOOST_TEST(std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) <=
-                     most_by_rounding(live, i / Wide::extent, i % Wide::extent, product));
+                     most_by_rounding(live, i / Wide::extent, i % Wide::extent, product,
+                                      precision == weft::precision::q8_0));
       }
     }
   });
@@ -146,7 +155,8 @@ BOOST_AUTO_TEST_CASE(modules_share_packed_weights) {
   net first({.seed = 1});
   net live(weft::sharing(first));
   BOOST_TEST((run<"heads">(live, 9) == run<"heads">(first, 9)));
-  for (const auto p : {weft::precision::float32, weft::precision::bfloat16}) {
+  for (const auto p :
+       {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0}) {
     first.freeze(p);
     net second(weft::sharing(first));
     BOOST_TEST((run<"heads">(second, 9) == run<"heads">(first, 9)));
@@ -179,7 +189,8 @@ BOOST_AUTO_TEST_CASE(modules_of_models_with_other_bounds_share_packed_weights) {
     const auto y = net(weft::arg<"x">(x)).template get<"y">();
     return std::vector<float>(y.data(), y.data() + y.size());
   };
-  for (const auto p : {weft::precision::float32, weft::precision::bfloat16}) {
+  for (const auto p :
+       {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0}) {
     weft::module<bounded<9>> many({.seed = 1});
     many.freeze(p);
     weft::module<bounded<1>> one(weft::sharing(many));
@@ -196,7 +207,8 @@ BOOST_AUTO_TEST_CASE(weights_that_several_threads_pack_have_the_same_bits) {
   const weft::executor threads(3, [](int n, weft::job f) {
     for (int i = 0; i < n; ++i) f(i);
   });
-  for (const auto p : {weft::precision::float32, weft::precision::bfloat16}) {
+  for (const auto p :
+       {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0}) {
     net one({.seed = 1}), many({.seed = 1});
     many.run_on(threads);
     for (net* const n : {&one, &many}) n->freeze(p);

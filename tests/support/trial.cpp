@@ -314,7 +314,7 @@ expectation::outputs expectation::run(const program& p, made_steps generated, ar
     std::memset(block.get(), 0xff, size);
     return block;
   };
-  const auto gradients = poisoned(p.gradient_bytes), packed = poisoned(p.packed_bytes),
+  const auto gradients = poisoned(p.gradient_bytes), packed = poisoned(p.packed.floats),
              workspace = poisoned(p.workspace_bytes + (audit ? audit->extra_bytes() : 0));
   engine e(p, {addresses.data(), gradients.get(), workspace.get()},
            generated ? generated() : generated_steps{});

@@ -49,7 +49,7 @@ struct c_library {
       if (!extents[a].fixed() && find(extents[a]) == lengths)
         slot[lengths++] = static_cast<std::int16_t>(extents[a].slot());
   }
-  constexpr std::size_t packed() const { return packed_size(tables->packed_bytes, weights_as); }
+  constexpr std::size_t packed() const { return packed_size(tables->packed, weights_as); }
   // The axes that all states have, such as a batch: one index of these can be reset.
   constexpr axis_list reset_axes() const {
     axis_list common{};

@@ -83,10 +83,11 @@ constexpr dot_blocks blocks_for(std::size_t l1_cache, std::size_t l2_cache) {
 inline constexpr dot_blocks max_blocks = blocks_for(l1_cache_bytes, l2_cache_bytes);
 
 // The block sizes of a contraction with these extents: see block_size.
-constexpr dot_blocks blocks_of(std::size_t rows, std::size_t columns, std::size_t depth) {
+constexpr dot_blocks blocks_of(std::size_t rows, std::size_t columns, std::size_t depth,
+                               std::size_t depth_unit = max_dot_lanes) {
   return {block_size(rows, max_blocks.rows, max_tile_rows),
           block_size(columns, max_blocks.columns, max_tile_columns),
-          block_size(depth, max_blocks.depth, max_dot_lanes)};
+          block_size(depth, max_blocks.depth, depth_unit)};
 }
 
 // Up to this many rows (skinny m), reading the rhs takes longer than multiplying with it. It is
@@ -214,15 +215,20 @@ constexpr std::size_t dot_scratch_bytes(const call& c) {
 }
 
 // The same where the rhs is packed: in float32 no panel of it is, and in another precision it
-// becomes floats panel by panel, but for few rows, which may be rounded.
+// becomes floats panel by panel; not so bfloat16 for few rows, which may be rounded.
 struct packed_dot_scratch {
-  std::size_t in_float32, in_others;
+  std::size_t in_float32, in_bfloat16, in_others;
+  constexpr std::size_t in(precision as) const {
+    if (as == precision::float32) return in_float32;
+    return as <= precision::bfloat16_products ? in_bfloat16 : in_others;
+  }
 };
 constexpr packed_dot_scratch packed_dot_scratch_bytes(const call& c) {
   const int rhs = rhs_operand(c);
   const bool in_place = has_contiguous_depth(c, 3 - rhs);
   const dot_scratch all = dot_scratch_of(c, rhs, in_place);
-  return {in_place ? all.lhs : all.rhs, in_place && all.rows <= max_skinny_m ? all.rhs : all.bytes};
+  const bool skinny = in_place && all.rows <= max_skinny_m;
+  return {in_place ? all.lhs : all.rhs, skinny ? all.rhs : all.bytes, all.bytes};
 }
 
 // Whether the operand that gives the columns can be packed once for all runs: not if it has batch
@@ -236,16 +242,20 @@ constexpr bool can_be_packed(const call& c) {
   return true;
 }
 
-// The bytes of that operand packed, on every target. Some targets interleave pairs along the depth,
-// so the depth is padded to an even number.
-constexpr std::size_t packed_bytes(const call& c, precision as) {
+// What that operand takes packed, on every target.
+constexpr packed_extent packed_extent_of(const call& c) {
   const int operand = rhs_operand(c);
   std::size_t columns = 1, depth = 1;
   for (int i = 0; i < c.loops; ++i) {
     if (c.operands[operand].stride[i] == 0) continue;
     (c.operands[0].stride[i] == 0 ? depth : columns) *= static_cast<std::size_t>(c.extent[i]);
   }
-  return round_up(round_up(columns, max_dot_lanes) * round_up(depth, 2) * bytes_of(as), 64);
+  const packed_extent line = line_of_packed(depth);
+  columns = round_up(columns, max_dot_lanes);
+  return {columns * line.floats, columns * line.blocks};
+}
+constexpr std::size_t packed_bytes(const call& c, precision as) {
+  return round_up(packed_size(packed_extent_of(c), as), 64);
 }
 
 }  // namespace weft::kernels

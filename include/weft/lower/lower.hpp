@@ -40,6 +40,7 @@ constexpr void assign_scratch(lowering& ctx) {
     if (!packs) continue;
     const auto frozen = kernels::packed_dot_scratch_bytes(call_at_bounds(ctx.d, s));
     packed = {std::max(packed.in_float32, frozen.in_float32),
+              std::max(packed.in_bfloat16, frozen.in_bfloat16),
               std::max(packed.in_others, frozen.in_others)};
   }
   ctx.d.workspace_bytes = ctx.p.workspace_bytes;
@@ -49,7 +50,8 @@ constexpr void assign_scratch(lowering& ctx) {
   }
   ctx.d.scratch_bytes = align(std::max(other, packing));
   ctx.d.frozen_scratch_bytes[0] = align(std::max(other, packed.in_float32));
-  ctx.d.frozen_scratch_bytes[1] = align(std::max(other, packed.in_others));
+  ctx.d.frozen_scratch_bytes[1] = align(std::max(other, packed.in_bfloat16));
+  ctx.d.frozen_scratch_bytes[2] = align(std::max(other, packed.in_others));
   ctx.d.workspace_bytes += ctx.d.scratch_bytes;
 }
 

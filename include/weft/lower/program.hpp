@@ -84,14 +84,14 @@ struct instruction {
   int first_fused;
   extent_ref axis;
   std::ptrdiff_t axis_stride;
-  std::size_t packed;  // dot: offset of its packed operand in float32 bytes, see packed_size
+  packed_extent packed;  // dot: offset of its packed operand, see packed_size
   int node;
   std::int8_t rhs;         // dot: the operand that can be packed
   std::int16_t attention;  // index in program::attentions
   std::int16_t check;      // 1 + that of its computed indices in program::index_checks; 0: none
 
-  static constexpr std::size_t nowhere = SIZE_MAX;
-  constexpr bool packs() const { return packed != nowhere; }
+  static constexpr packed_extent nowhere{SIZE_MAX, SIZE_MAX};
+  constexpr bool packs() const { return packed.floats != nowhere.floats; }
 };
 
 // An input, which the caller passes.
@@ -225,15 +225,17 @@ struct program_sizes {
   std::size_t gradient_bytes;
   std::size_t state_bytes;
   std::size_t workspace_bytes;  // states, intermediates, staged inputs, scratch
-  // The scratch of one thread, and where weights are packed: in float32, in another precision.
-  std::size_t scratch_bytes, frozen_scratch_bytes[2];
-  std::size_t packed_bytes;  // in float32, as the offsets of instructions; bfloat16: half of both
-  std::size_t once_bytes;    // of the workspace: the results of run-invariant instructions
+  // The scratch of one thread, and where weights are packed: in float32, in bfloat16, in others.
+  std::size_t scratch_bytes, frozen_scratch_bytes[3];
+  packed_extent packed;    // of all packed operands
+  std::size_t once_bytes;  // of the workspace: the results of run-invariant instructions
   // Of the workspace without its scratch, which is its end.
   constexpr std::size_t scratch_offset() const { return workspace_bytes - scratch_bytes; }
   // Of the scratch of a frozen module.
   constexpr std::size_t frozen_scratch(precision as) const {
-    return frozen_scratch_bytes[as != precision::float32];
+    return frozen_scratch_bytes[as == precision::float32             ? 0
+                                : as <= precision::bfloat16_products ? 1
+                                                                     : 2];
   }
   // The number of run-invariant instructions; they are the first, and are executed once before all
   // runs, with every length at its bound.

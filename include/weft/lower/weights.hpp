@@ -68,8 +68,8 @@ constexpr bool packs_parameter(const instruction& s, const operand_ref& columns,
 // packed. Finds which parameters are read otherwise, too.
 constexpr void assign_packed_parameters(lowering& ctx) {
   parameter_ref* const all = ctx.d.parameters;
-  std::size_t
-      next[max_parameters]{};  // the size of each parameter's copies, then the offset of one
+  // The size of each parameter's copies, then the offset of one.
+  packed_extent next[max_parameters]{};
   for (int p = 0; p < ctx.d.count.parameters; ++p) all[p].rows_packed_by = -1;
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     instruction& s = ctx.d.instructions[i];
@@ -78,17 +78,18 @@ constexpr void assign_packed_parameters(lowering& ctx) {
     s.rhs = static_cast<std::int8_t>(kernels::rhs_operand(c));
     const operand_ref& columns = rhs_of(ctx.d, s);
     if (!packs_parameter(s, columns, c)) continue;
-    // Half of every offset, which bfloat16 uses, is aligned too.
-    const std::size_t bytes =
-        kernels::round_up(kernels::packed_bytes(c, precision::float32), 2 * alignment);
+    packed_extent size = kernels::packed_extent_of(c);
+    // Half of every offset, which bfloat16 uses, is aligned too; so are 32 blocks of any even size.
+    size.floats = kernels::round_up(size.floats, 2 * alignment);
+    size.blocks = kernels::round_up(size.blocks, alignment / 2);
     s.packed = next[columns.leaf];
-    next[columns.leaf] += bytes;
-    ctx.d.packed_bytes += bytes;
+    next[columns.leaf] += size;
+    ctx.d.packed += size;
     parameter_ref& p = all[columns.leaf];
     if (p.rows_packed_by < 0 && packs_rows(s, *operands_of(ctx.d, s), columns, p))
       p.rows_packed_by = i;
   }
-  std::size_t before = 0;
+  packed_extent before{};
   for (int p = 0; p < ctx.d.count.parameters; ++p) before += std::exchange(next[p], before);
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     instruction& s = ctx.d.instructions[i];

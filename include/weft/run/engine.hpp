@@ -22,6 +22,7 @@
 #include "weft/run/rounding.hpp"
 #include "weft/run/step.hpp"
 #include "weft/run/team.hpp"
+#include "weft/weights/stored.hpp"
 
 namespace weft {
 
@@ -152,7 +153,7 @@ class engine {
   }
 
   // Packs the parameters that are the rhs of contractions, for the best SIMD target, on the threads
-  // of run_on: the program's packed_bytes in float32, half as many in bfloat16. Runs on that target
+  // of run_on: packed_size(program::packed, as) bytes. Runs on that target
   // read the packed copies instead of the parameters, until the next freeze.
   void freeze(std::byte* packed, precision as);
   // The same, where the addresses of parameters that are only packed are null: these are read from
@@ -226,12 +227,13 @@ class engine {
   double microseconds(const instruction& s) const noexcept;
   void pack(const instruction& s, std::byte* packed, precision as,
             std::byte* scratch) const noexcept;
-  // Rows [first, first + count) of a parameter.
-  struct row_range {
-    std::size_t first, count;
+  // Rows [first, first + count) of a parameter, as they are stored.
+  struct rows_of_parameter {
+    const std::byte* data;
+    stored_type type = stored_type::float32;  // or that of the blocks as which they are packed
+    std::size_t first = 0, count = SIZE_MAX;  // all
   };
-  static constexpr row_range all_rows{0, SIZE_MAX};
-  void pack_rows(const instruction& s, const float* values, row_range rows, std::byte* packed,
+  void pack_rows(const instruction& s, const rows_of_parameter& rows, std::byte* packed,
                  precision as, std::byte* scratch) const noexcept;
   // Calls f(scratch) on each of the threads of run_on; the scratch is enough to pack, and the
   // engine's own if that is asked for and enough.

@@ -161,7 +161,7 @@ class runnable {
 
   // The size in bytes of the packed parameters, at this precision.
   static constexpr std::size_t packed_bytes(precision p = precision::float32) {
-    return packed_size(code::tables.packed_bytes, p);
+    return packed_size(code::tables.packed, p);
   }
 
   // Packs weights once into the layout of this machine's microkernels; later runs read the packed
@@ -172,7 +172,7 @@ class runnable {
   // innermost axes, as every weight of a linear layer is; not those with an axis of runtime length
   // or a batch axis, which the lhs and the result have too. The others are read in place.
   //
-  // In bfloat16, packed weights take half the memory and are rounded, see weft::precision; no
+  // In bfloat16 and q8_0, packed weights take less memory and are rounded, see weft::precision; no
   // generated code reads these. The first call allocates packed_bytes(p), and
   // later ones with the same precision reuse that memory: getting pages from the system can take
   // longer than packing. With run_on before, several threads pack.

@@ -3,11 +3,13 @@
 #pragma once
 #include "weft/header_begin.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -127,13 +129,30 @@ struct format<stored_type::q5_0> : in_files<"Q5_0", 6>, small_block<false, true>
 template <>
 struct format<stored_type::q5_1> : in_files<"Q5_1", 7>, small_block<true, true> {};
 
-// A scale, and 32 signed bytes.
+// A scale, and 32 signed bytes. encode(x, to) makes a block of 32 as ggml's quantize_row_q8_0_ref
+// does, where that is defined; precision::q8_0 says what of.
 template <>
 struct format<stored_type::q8_0> : in_files<"Q8_0", 8>, block_format<float, 2 + 32, 32> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b);
     for (std::size_t i = 0; i < block; ++i)
       to[i] = scale * static_cast<float>(static_cast<std::int8_t>(b[2 + i]));
+  }
+  static void encode(const float* x, std::uint8_t* to) {
+    std::uint32_t most = 0;  // as bits, of which those of NaN and infinity are the largest
+    for (std::size_t i = 0; i < block; ++i)
+      most = std::max(most, std::bit_cast<std::uint32_t>(x[i]) & 0x7fffffffu);
+    const float d = std::bit_cast<float>(most) / 127;
+    const std::uint16_t scale = to_float16(d);
+    const bool finite = (scale & 0x7c00) != 0x7c00;
+    const std::uint16_t bits = finite ? scale : 0x7e00;
+    std::memcpy(to, &bits, sizeof bits);
+    // Of subnormal d, whose inverse may be infinite, the scale is zero.
+    const float inverse = finite && d >= std::numeric_limits<float>::min() ? 1 / d : 0;
+    for (std::size_t i = 0; i < block; ++i) {
+      const double q = static_cast<double>(finite ? x[i] * inverse : 0);
+      to[2 + i] = static_cast<std::uint8_t>(static_cast<std::int8_t>(q < 0 ? q - 0.5 : q + 0.5));
+    }
   }
 };
 
@@ -228,6 +247,11 @@ using stored_types = std::make_integer_sequence<int, static_cast<int>(stored_typ
 // The entry of a type that is read.
 constexpr const stored_info& entry_of(stored_type type) {
   return stored_infos<stored_types>[static_cast<int>(type)];
+}
+
+// The bytes of so many elements, in whole blocks.
+constexpr std::size_t bytes_of(stored_type type, std::size_t elements) {
+  return elements / entry_of(type).block * entry_of(type).bits / 8;
 }
 
 // Calls f(format<type>()); nothing for stored_type::other.

@@ -20,22 +20,42 @@ namespace weft {
 //   with BF16, if Highway is 1.2 or newer. Elsewhere it is the same as bfloat16. The first product
 //   asks Linux for AMX, which then wants alternate signal stacks (sigaltstack) to have room for its
 //   registers, 12 KB in all; where a thread has a smaller one, it refuses, and vectors multiply.
-enum class precision : std::uint8_t { float32, bfloat16, bfloat16_products };
+// - q8_0 takes 17/64 of the memory: GGUF's Q8_0. Each 32 weights that follow each other along the
+//   depth of a product, or fewer at its end, have a scale, d = max |w| / 127 rounded to float16,
+//   and 8 bits each, w / d rounded to nearest, ties away from zero. A weight is off by at most
+//   2^-7.8 of the largest of its 32, plus 2^-18; what it is multiplied with stays float32. Blocks
+//   of a file that has Q8_0 along that depth are taken as they are. With a weight that is NaN or
+//   infinite, or above 8.3e6, all 32 are NaN.
+enum class precision : std::uint8_t { float32, bfloat16, bfloat16_products, q8_0 };
 
-// The bytes of a weight that is kept in p.
-constexpr std::size_t bytes_of(precision p) {
-  return p == precision::float32 ? 4 : 2;
+// What packed weights take, or where they begin.
+struct packed_extent {
+  std::size_t floats;  // where each weight is a number: in bytes of float32
+  std::size_t blocks;  // where 32 along the depth are a block: in blocks
+
+  // The sum.
+  constexpr packed_extent& operator+=(const packed_extent& more) {
+    floats += more.floats, blocks += more.blocks;
+    return *this;
+  }
+};
+
+// The same in bytes.
+constexpr std::size_t packed_size(packed_extent e, precision as) {
+  if (as == precision::q8_0) return e.blocks * 34;
+  return as == precision::float32 ? e.floats : e.floats / 2;
 }
 
-// A size or offset in the block of packed parameters, in bytes, from that of float32.
-constexpr std::size_t packed_size(std::size_t in_float32, precision as) {
-  return in_float32 / (bytes_of(precision::float32) / bytes_of(as));
+// The extent of a line of weights along the depth, which is padded to full blocks. Some targets
+// interleave pairs, so as single numbers it is padded to an even number.
+constexpr packed_extent line_of_packed(std::size_t depth) {
+  return {(depth + 1) / 2 * 2 * sizeof(float), (depth + 31) / 32};
 }
 
 namespace detail {
 
 // In files of packed weights.
-inline constexpr std::array precision_names{"float32", "bfloat16", "bfloat16_products"};
+inline constexpr std::array precision_names{"float32", "bfloat16", "bfloat16_products", "q8_0"};
 constexpr const char* name_of(precision p) {
   return precision_names[static_cast<std::size_t>(p)];
 }
