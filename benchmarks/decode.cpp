@@ -16,12 +16,12 @@ struct size : models::smollm2_135m {
 constexpr int context = 128;
 using model = models::llama<size, 1, context>;
 
-contest decoding(weft::precision weights, std::size_t bytes_of_weight) {
+contest decoding(weft::precision weights, double bytes_of_weight) {
   const auto net = new_module<model>();
   contest c;
   const auto& parameters = net->parameters();
   for (std::size_t i = 0; i < parameters.count(); ++i)
-    c.bytes += static_cast<double>(parameters[i].values.size() * bytes_of_weight);
+    c.bytes += static_cast<double>(parameters[i].values.size()) * bytes_of_weight;
   net->freeze(weights);
   c.weft = {timed(1,
                   [net, done = 0]() mutable {
@@ -40,5 +40,6 @@ int main(int argc, char** argv) {
   using namespace bench;
   return measure(argc, argv,
                  {{"decode/float32", [] { return decoding(weft::precision::float32, 4); }},
-                  {"decode/bfloat16", [] { return decoding(weft::precision::bfloat16, 2); }}});
+                  {"decode/bfloat16", [] { return decoding(weft::precision::bfloat16, 2); }},
+                  {"decode/q8_0", [] { return decoding(weft::precision::q8_0, 34.0 / 32); }}});
 }

@@ -25,7 +25,7 @@ struct settings {
   std::string stream, picture;
   std::size_t most = 512, window = 0;
   int threads = 0;
-  bool in_float32 = false;
+  bool in_float32 = false, in_q8_0 = false;
   sampling choose;
 };
 
@@ -48,7 +48,9 @@ void run(const settings& s) {
                       "; `./run chat` fetches it, or name the GGUF file of SmolLM2-135M-Instruct");
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   const weights how{
-      .precision = s.in_float32 ? weft::precision::float32 : weft::precision::bfloat16,
+      .precision = s.in_float32 ? weft::precision::float32
+                   : s.in_q8_0  ? weft::precision::q8_0
+                                : weft::precision::bfloat16,
       .threads = weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)),
       .packed = s.packed};
   if (!s.stream.empty())
@@ -130,5 +132,7 @@ int main(int argc, char** argv) {
   app.add_option("--threads", s.threads, "Threads; 0: one for each core, at most 4")
       ->check(CLI::Range(0, 1024));
   app.add_flag("--float32", s.in_float32, "Keep the weights in float32 instead of bfloat16");
+  app.add_flag("--q8_0", s.in_q8_0, "Keep the weights in 8 bits with scales, GGUF's Q8_0")
+      ->excludes("--float32");
   return examples::run_program(app, argc, argv, [&] { chat::run(s); });
 }

@@ -424,7 +424,8 @@ BOOST_AUTO_TEST_CASE(the_published_weights_give_the_same_bits_on_all_targets_of_
     BOOST_TEST_MESSAGE("left out: " << file << " is not there; ./run chat fetches it");
     return;
   }
-  for (const auto precision : {weft::precision::float32, weft::precision::bfloat16}) {
+  for (const auto precision :
+       {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0}) {
     std::map<weft::target_family, std::pair<std::string, std::uint64_t>> of_family;
     weft::kernels::on_every_target([&](const auto&) {
       chat::conversation::weights how;
