@@ -165,7 +165,7 @@ HWY_INLINE void add_blocks(std::index_sequence<I...>, const float* const* row,
   q8_lines lines{rhs.data, width};
   for (std::size_t count; depth != 0; depth -= count, lines.blocks += width) {
     count = std::min(depth, q8_block::depth);
-    const auto add_block = [&](auto... of_block) HWY_ATTR {
+    const auto add_block = [&](auto... of_block) HWY_ATTR __attribute__((always_inline)) {
       const std::int8_t* from = lines.elements(0);
       for (std::size_t k = count; k != 0; --k, at += lhs_step, from += width) {
         hwy::Prefetch(prefetch.data);
