@@ -41,5 +41,6 @@ int main(int argc, char** argv) {
   return measure(argc, argv,
                  {{"decode/float32", [] { return decoding(weft::precision::float32, 4); }},
                   {"decode/bfloat16", [] { return decoding(weft::precision::bfloat16, 2); }},
-                  {"decode/q8_0", [] { return decoding(weft::precision::q8_0, 34.0 / 32); }}});
+                  {"decode/q8_0", [] { return decoding(weft::precision::q8_0, 34.0 / 32); }},
+                  {"decode/q4_0", [] { return decoding(weft::precision::q4_0, 18.0 / 32); }}});
 }

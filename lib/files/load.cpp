@@ -181,17 +181,18 @@ void read_joined(std::span<const stored_tensor> parts, std::size_t first, std::s
   }
 }
 
-// Throws weft::error where the scale of one of a tensor's blocks, here those from element `first`
-// on, is NaN or infinite.
+// Throws weft::error where a scale of one of a tensor's blocks, here those from element `first` on,
+// is NaN or infinite.
 void check_scales(const stored_tensor& t, std::size_t first, std::span<const std::byte> blocks) {
-  using format = detail::format<stored_type::q8_0>;
+  const detail::stored_info& format = detail::entry_of(t.type);
   const auto* const begin = reinterpret_cast<detail::block_bytes>(blocks.data());
-  for (std::size_t at = 0; at < blocks.size(); at += format::bytes)
-    if ((detail::bits16_at(begin + at) & 0x7c00) == 0x7c00)
-      throw error(t.source->name() + ": tensor " + detail::in_quotes(t.name) + ", " +
-                  t.description() + ": the scale of block " +
-                  std::to_string(first / format::block + at / format::bytes) +
-                  " is NaN or infinite");
+  for (std::size_t at = 0; at < blocks.size(); at += format.bits / 8)
+    for (std::size_t i = format.halves.begin; i < format.halves.end; i += 2)
+      if ((detail::bits16_at(begin + at + i) & 0x7c00) == 0x7c00)
+        detail::raise(t.source->name() + ": tensor " + detail::in_quotes(t.name) + ", " +
+                      t.description() + ": the scale of block " +
+                      std::to_string(first / format.block + at / (format.bits / 8)) +
+                      " is NaN or infinite");
 }
 
 // Reads parameters from the tensors of a file, or of several; each is one tensor or several.
@@ -217,20 +218,21 @@ class tensor_reader : public parameter_reader {
   void read(std::size_t i, std::size_t first, std::span<float> into) const override {
     read_joined(tensors_[i], first, into);
   }
-  bool read_blocks(std::size_t i, stored_type as, std::size_t first,
-                   std::span<std::byte> into) const override {
-    for (const stored_tensor& t : tensors_[i])
-      if (t.type != as) return false;
+  stored_type stored(std::size_t i) const override {
+    const auto& all = tensors_[i];
+    const auto same = [&](const stored_tensor& t) { return t.type == all.front().type; };
+    return std::ranges::all_of(all, same) ? all.front().type : stored_type::other;
+  }
+  void read_blocks(std::size_t i, std::size_t first, std::span<std::byte> into) const override {
     for (const stored_tensor& t : tensors_[i]) {
       const std::size_t begin = std::min(first, t.size());
-      const std::size_t skipped = detail::bytes_of(as, begin);
+      const std::size_t skipped = detail::bytes_of(t.type, begin);
       const auto part = into.first(std::min(into.size(), t.bytes - skipped));
       t.source->read(t.offset + skipped, part);
       check_scales(t, begin, part);
       into = into.subspan(part.size());
       first -= begin;
     }
-    return true;
   }
 
  private:

@@ -144,6 +144,8 @@ class gemm : public gemm_results {
         if (!plan_.lhs_in_place) pack_lhs(o.lhs, rows, depth);
         if (packed_ == nullptr || x_.packed == stored_type::float32 || plan_.promotes) {
           multiply<float>(o, columns, depth, rows);
+        } else if (plan_.adds_blocks) {
+          multiply_blocks(o, columns, depth, rows);
         } else if (x_.packed == stored_type::q8_0) {
           multiply<q8_block>(o, columns, depth, rows);
         } else if (!plan_.bf16_pairs) {
@@ -315,6 +317,34 @@ class gemm : public gemm_results {
     }
   }
 
+  // The same with blocks of any format. A tile, whose depth is then 0, adds the sums to the result
+  // and applies the epilogue.
+  HWY_NOINLINE void multiply_blocks(const operands& o, range columns, range depth,
+                                    range rows) const {
+    const lhs_micro_panel a = lhs_of<q8_block>(o, depth, 0, rows.count);
+    float* result[tile_rows];
+    at_.rows().result.from(0).pointers(o.result, rows.count, result);
+    for (std::size_t first = columns.first; first < columns.end();) {
+      const n_tile t = columns_.tile_at(first);
+      first = t.end();
+      float sums[max_skinny_m * max_amx_columns]{};
+      detail::with_format(x_.packed, [&]<class Format>(Format format) {
+        if constexpr (detail::shares_scales<Format>) {
+          const products_with_blocks p{
+              a.row, blocks_of<Format>(t, depth), t.width(), depth.count, sums, max_amx_columns};
+          if (rows.count == 1)
+            add_products(tag(), format, std::make_index_sequence<1>(), p);
+          else if (rows.count == 2)
+            add_products(tag(), format, std::make_index_sequence<2>(), p);
+          else
+            add_products(tag(), format, std::make_index_sequence<max_skinny_m>(), p);
+        }
+      });
+      compute_tile(o, {columns, depth, t, 0, rows.count, result}, a, rhs_micro_panel<q8_block>{}, 0,
+                   {nullptr, 0}, sums);
+    }
+  }
+
 #if WEFT_KERNELS_AMX
   // The same by the matrix unit, with more rows at a time. A tile, whose depth is then 0, adds its
   // sums to the result and applies the epilogue.
@@ -411,10 +441,10 @@ void dot(const call& c) noexcept {
 
 void pack_dot(const call& c, stored_type as, std::byte* packed) noexcept {
   const contraction x(c);
-  if (as == stored_type::q8_0) {
+  if (detail::entry_of(as).shares_scales()) {
     const auto lanes = static_cast<std::uint8_t>(hn::Lanes(tag()));
     return pack_blocks({lanes, static_cast<std::uint8_t>(tile_vectors), multiplies_pairs()}, c,
-                       stored_type::float32, packed);
+                       stored_type::float32, as, packed);
   }
   gemm(x, c).pack_for_reuse(x.rhs, as, packed);
 }

@@ -18,6 +18,7 @@
 #include "kernels/gemm_plan-inl.h"
 #include "kernels/loop_nest.hpp"
 #include "kernels/microkernel-inl.h"
+#include "kernels/packed_blocks-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
@@ -378,8 +379,10 @@ class gemm_operands {
     for (std::size_t first = columns.first; first < columns.end();) {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
-      if (x_.packed == stored_type::q8_0) {
-        promote_blocks(t, columns, depth);
+      if (plan_.in_blocks) {
+        detail::with_format(x_.packed, [&]<class Format>(Format format) {
+          if constexpr (detail::shares_scales<Format>) promote_blocks(format, t, columns, depth);
+        });
         continue;
       }
       const bf16* from = in_packed<const bf16>(packed_, t, depth);
@@ -390,20 +393,30 @@ class gemm_operands {
     }
   }
 
-  void promote_blocks(const n_tile& t, range columns, range depth) const {
-    const q8_block* from = in_packed<const q8_block>(packed_, t, depth);
+  // A tile's blocks in the packed operand.
+  template <class Format>
+  const std::uint8_t* blocks_of(const n_tile& t, range depth) const {
+    constexpr std::size_t block = Format::block;
+    return reinterpret_cast<const std::uint8_t*>(packed_) +
+           detail::number_of_block(t.first, t.width(), (depth_count_ + block - 1) / block,
+                                   depth.first / block, t.first) *
+               Format::bytes;
+  }
+
+  template <class Format>
+  HWY_NOINLINE void promote_blocks(Format format, const n_tile& t, range columns,
+                                   range depth) const {
+    constexpr std::size_t block = Format::block;
     const std::size_t lanes = hn::Lanes(tag()), width = t.width();
-    float* to = packed_tile(t, columns, depth);
-    for (std::size_t k = 0; k < depth.count; k += q8_block::depth, from += width) {
-      const std::size_t count = std::min(depth.count - k, q8_block::depth);
-      for (std::size_t v = 0; v < t.vectors; ++v) {
-        const q8_lines lines{from, width};
-        const vec scales = lines.scales(tag(), v * lanes);
-        for (std::size_t i = 0; i < count; ++i)
-          hn::StoreU(hn::Mul(from_bytes(tag(), lines.elements(i, v * lanes)), scales), tag(),
-                     to + (k + i) * width + v * lanes);
-      }
-    }
+    const std::uint8_t* from = blocks_of<Format>(t, depth);
+    float* const to = packed_tile(t, columns, depth);
+    for (std::size_t k = 0; k < depth.count; k += block, from += width * Format::bytes)
+      for (std::size_t line = 0; line < width; line += lanes)
+        decode(format, lines_of_blocks<tag>{from, width, line},
+               [=, count = depth.count](std::size_t i, vec v, std::size_t j, vec w) HWY_ATTR {
+                 if (k + i < count) hn::StoreU(v, tag(), to + (k + i) * width + line);
+                 if (k + j < count) hn::StoreU(w, tag(), to + (k + j) * width + line);
+               });
   }
 
   void pack_lhs(const float* lhs, range rows, range depth) const {

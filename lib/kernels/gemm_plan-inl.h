@@ -14,8 +14,9 @@
 #include "kernels/dot_loops.hpp"
 #include "kernels/gemv-inl.h"
 #include "kernels/microkernel-inl.h"
+#include "kernels/packed_blocks-inl.h"
 #include "weft/kernels/dot_blocking.hpp"
-#include "weft/weights/stored.hpp"
+#include "weft/weights/formats.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -34,9 +35,8 @@ constexpr std::size_t bf16_pitch(std::size_t pairs) {
   return pairs < 2 * line ? pairs : (round_up(pairs, line) / line | 1) * line;
 }
 
-// Prefetch distance in bytes for weights that are read once. Half of a page of 4 KiB and more
-// measured slower.
-constexpr std::size_t prefetch_distance = 1024;
+// The depth that is promoted at a time for a few rows.
+constexpr std::size_t max_promoted_depth = 256;
 
 // Prefetch distance, in steps of the depth, for an lhs with unit stride along its rows: where its
 // depth stride is a power of two, all these lines map to a few sets of the cache.
@@ -70,7 +70,8 @@ struct gemm_plan {
   // For a contraction of these extents. The scratch has room for blocks of size `capacity`.
   HWY_INLINE gemm_plan(const contraction& x, std::size_t rows, std::size_t columns,
                        std::size_t depth)
-      : depth_unit(x.packed == stored_type::q8_0 ? q8_block::depth : max_dot_lanes),
+      : in_blocks(x.is_packed() && detail::entry_of(x.packed).shares_scales()),
+        depth_unit(in_blocks ? detail::entry_of(x.packed).block : max_dot_lanes),
         capacity(blocks_of(rows, columns, depth, depth_unit)),
         at(capacity, dot_totals(rows, columns, depth),
            {!is_single(x.rows), !is_single(x.columns), !is_single(x.depth)}),
@@ -118,6 +119,7 @@ struct gemm_plan {
 
   bool is_gemv() const { return dot_form || axpy_form; }
 
+  bool in_blocks;          // the rhs is packed in blocks that share scales
   std::size_t depth_unit;  // of which blocks of the depth are multiples
   dot_blocks capacity;
   dot_scratch at;
@@ -129,6 +131,7 @@ struct gemm_plan {
   bool dot_form, axpy_form;  // few rows: the rhs is read line by line
   bool bf16_pairs;           // the rhs is packed, or to be packed, in pairs of bfloat16
   bool amx;                  // the matrix unit multiplies these
+  bool adds_blocks;          // the products are those of add_products
   bool promotes;  // its panels, packed in another type, become floats before the products
 
  private:
@@ -136,7 +139,11 @@ struct gemm_plan {
   HWY_INLINE void plan_packed(const contraction& x, std::size_t rows, std::size_t depth) {
     const bool packed = x.is_packed(), skinny = rows <= max_skinny_m;
     bf16_pairs = may_multiply_pairs && x.packed == stored_type::bfloat16_pair;
-    promotes = (x.packed == stored_type::bfloat16 || x.packed == stored_type::q8_0) && !skinny;
+    // In registers, blocks other than Q8_0 take contiguous rows of full blocks.
+    adds_blocks = in_blocks && x.packed != stored_type::q8_0 && skinny && lhs_in_place &&
+                  x.depth.inner_stride(of_lhs) == 1 && depth % depth_unit == 0;
+    promotes = (x.packed == stored_type::bfloat16 && !skinny) ||
+               (in_blocks && !adds_blocks && !(skinny && x.packed == stored_type::q8_0));
     amx = bf16_pairs && rows > max_rows_for_vectors && may_use_amx();
     if (bf16_pairs) {
       lhs_in_place = true;  // its lines are rounded from where they lie
@@ -149,7 +156,11 @@ struct gemm_plan {
         block.rows = block_size(rows, fit * max_amx_rows, max_amx_rows);
     }
     const bool reads_packed = packed && lhs_in_place && !promotes;
-    if (reads_packed && skinny && !bf16_pairs) {
+    if (promotes && skinny) {
+      // What is promoted stays in L1 until it is multiplied.
+      block.columns = std::min(block.columns, tile_vectors * hn::Lanes(tag()));
+      block.depth = block_size(depth, max_promoted_depth, depth_unit);
+    } else if (reads_packed && skinny && !bf16_pairs) {
       block.depth = block_size(depth, max_blocks.depth, depth_unit);
     } else if (reads_packed) {
       // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights

@@ -119,7 +119,7 @@ struct prefetch_target {
 // overwrite it.
 // `end` is null if the sums are not scaled and have no addends.
 // `amx_sums`, which pairs may have, are the sums of the depth that the matrix unit has done, or
-// null: row r's start at amx_sums + r * max_amx_columns.
+// null: row r's start at amx_sums + r * max_amx_columns. Blocks have those of add_products.
 struct tile_result {
   float* const* row;
   std::ptrdiff_t column;
@@ -217,7 +217,7 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
        ...);
     }
   }
-  if constexpr (std::is_same_v<T, bf16_pair>) {
+  if constexpr (std::is_same_v<T, bf16_pair> || std::is_same_v<T, q8_block>) {
     if (const float* from = result.amx_sums; from != nullptr) {
       ((sums = hn::Add(sums,
                        hn::LoadU(d, from + I / Vectors * max_amx_columns + I % Vectors * lanes))),

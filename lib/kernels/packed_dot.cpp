@@ -66,35 +66,45 @@ void unpack_dot(const detail::packed_layout& layout, const call& dot, std::ptrdi
   }
 }
 
+namespace {
+
+// The block of these elements.
+void encode_block(stored_type as, const float* elements, std::uint8_t* bytes) {
+  detail::with_format(as, [&]<class Format>(Format) {
+    if constexpr (requires { Format::encode(elements, bytes); }) Format::encode(elements, bytes);
+  });
+}
+
+}  // namespace
+
 void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_type from,
-                 std::byte* packed) noexcept {
-  using format = detail::format<stored_type::q8_0>;
-  constexpr std::size_t block = format::block;
+                 stored_type as, std::byte* packed) noexcept {
+  const detail::stored_info& format = detail::entry_of(as);
+  const std::size_t block = format.block, size = format.bits / 8;
   const contraction x(dot);
   const auto depth = static_cast<std::size_t>(x.depth.points());
-  const detail::packed_matrix to{stored_type::q8_0, layout,
-                                 static_cast<std::size_t>(x.columns.points()), run_of(x.columns),
-                                 depth};
+  const detail::packed_matrix to{as, layout, static_cast<std::size_t>(x.columns.points()),
+                                 run_of(x.columns), depth};
   const auto* const blocks = reinterpret_cast<const std::byte*>(x.rhs);
   for (std::size_t first = 0; first < to.lines;) {
     const auto t = to.tile_from(first);
     first = t.end();
-    std::ptrdiff_t line[max_tile_columns], element[block];
+    std::ptrdiff_t line[max_tile_columns], element[detail::max_block];
     fill_table(x.columns, of_rhs, {t.first, t.count}, line);
     for (std::size_t k = 0; k < depth; k += block) {
       const std::size_t count = std::min(block, depth - k);
       fill_table(x.depth, of_rhs, {k, count}, element);
       for (std::size_t j = 0; j < t.vectors * layout.lanes; ++j) {
-        std::uint8_t bytes[format::bytes]{};
+        std::uint8_t bytes[detail::max_block]{};
         if (j >= t.count) {
           // The tile has room for full vectors: zeros.
-        } else if (from == stored_type::q8_0) {
+        } else if (from == as) {
           const auto at = static_cast<std::size_t>(line[j] + element[0]) / block;
-          std::memcpy(bytes, blocks + at * format::bytes, format::bytes);
+          std::memcpy(bytes, blocks + at * size, size);
         } else {
-          float values[block]{};
+          float values[detail::max_block]{};
           for (std::size_t i = 0; i < count; ++i) values[i] = x.rhs[line[j] + element[i]];
-          format::encode(values, bytes);
+          encode_block(as, values, bytes);
         }
         to.for_parts(t, t.first + j, k / block, [&](auto at, auto begin, auto n) {
           std::memcpy(packed + at, bytes + begin, n);
@@ -104,12 +114,12 @@ void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_ty
   }
 }
 
-bool has_blocks_along_depth(const call& dot) noexcept {
-  constexpr std::ptrdiff_t block = detail::format<stored_type::q8_0>::block;
+bool has_blocks_along_depth(const call& dot, std::size_t block) noexcept {
+  const auto size = static_cast<std::ptrdiff_t>(block);
   const contraction x(dot);
   bool has =
-      is_single(x.depth) && x.depth.inner_stride(of_rhs) == 1 && x.depth.points() % block == 0;
-  for (int l = 0; l < x.columns.loops; ++l) has = has && x.columns.stride[of_rhs][l] % block == 0;
+      is_single(x.depth) && x.depth.inner_stride(of_rhs) == 1 && x.depth.points() % size == 0;
+  for (int l = 0; l < x.columns.loops; ++l) has = has && x.columns.stride[of_rhs][l] % size == 0;
   return has;
 }
 

@@ -15,6 +15,24 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
+// By integers, as targets convert NaN and subnormals in several ways.
+template <class D>
+HWY_INLINE hn::Vec<D> from_float16(D d, const std::uint16_t* from) {
+  const hn::RebindToUnsigned<D> bits;
+  const auto half = hn::PromoteTo(bits, hn::LoadU(hn::Rebind<std::uint16_t, D>(), from));
+  const auto exponent = hn::And(half, hn::Set(bits, 0x7c00));
+  const auto wide =
+      hn::Add(hn::ShiftLeft<13>(hn::And(half, hn::Set(bits, 0x7fff))), hn::Set(bits, 112u << 23));
+  // 2^-14 is added to subnormal ones, and subtracted; NaN and infinity have all exponent bits.
+  const auto more = hn::BitCast(d, hn::Add(wide, hn::Set(bits, 1u << 23)));
+  const auto small = hn::BitCast(bits, hn::Sub(more, hn::Set(d, 0x1p-14f)));
+  const auto large = hn::Or(wide, hn::Set(bits, 0xffu << 23));
+  const auto size =
+      hn::IfThenElse(hn::Eq(exponent, hn::Zero(bits)), small,
+                     hn::IfThenElse(hn::Eq(exponent, hn::Set(bits, 0x7c00)), large, wide));
+  return hn::BitCast(d, hn::Or(size, hn::ShiftLeft<16>(hn::And(half, hn::Set(bits, 0x8000)))));
+}
+
 struct q8_block {
   static constexpr std::size_t depth = 32;
   std::uint8_t bytes[2 + depth];
@@ -29,24 +47,10 @@ struct q8_lines {
   const std::int8_t* elements(std::size_t k, std::size_t line = 0) const {
     return reinterpret_cast<const std::int8_t*>(blocks) + (2 + k) * width + line;
   }
-  // The scales from line `line` on. By integers, as targets convert NaN and subnormals in several
-  // ways.
+  // The scales from line `line` on.
   template <class D>
   HWY_INLINE hn::Vec<D> scales(D d, std::size_t line) const {
-    const auto* const from = reinterpret_cast<const std::uint16_t*>(blocks) + line;
-    const hn::RebindToUnsigned<D> bits;
-    const auto half = hn::PromoteTo(bits, hn::LoadU(hn::Rebind<std::uint16_t, D>(), from));
-    const auto exponent = hn::And(half, hn::Set(bits, 0x7c00));
-    const auto wide =
-        hn::Add(hn::ShiftLeft<13>(hn::And(half, hn::Set(bits, 0x7fff))), hn::Set(bits, 112u << 23));
-    // 2^-14 is added to subnormal ones, and subtracted; NaN and infinity have all exponent bits.
-    const auto more = hn::BitCast(d, hn::Add(wide, hn::Set(bits, 1u << 23)));
-    const auto small = hn::BitCast(bits, hn::Sub(more, hn::Set(d, 0x1p-14f)));
-    const auto large = hn::Or(wide, hn::Set(bits, 0xffu << 23));
-    const auto size =
-        hn::IfThenElse(hn::Eq(exponent, hn::Zero(bits)), small,
-                       hn::IfThenElse(hn::Eq(exponent, hn::Set(bits, 0x7c00)), large, wide));
-    return hn::BitCast(d, hn::Or(size, hn::ShiftLeft<16>(hn::And(half, hn::Set(bits, 0x8000)))));
+    return from_float16(d, reinterpret_cast<const std::uint16_t*>(blocks) + line);
   }
 };
 

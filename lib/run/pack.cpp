@@ -77,10 +77,11 @@ std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const p
                            kernels::max_tile_columns * kernels::max_dot_lanes);
 }
 
-// Whether the rhs of a contraction can be packed from Q8_0 blocks as they are.
-bool has_blocks_along_depth(const program& tables, const instruction& s) {
-  return rhs_of(tables, s).offset / sizeof(float) % 32 == 0 &&
-         kernels::has_blocks_along_depth(call_at_bounds(tables, s));
+// Whether the rhs of a contraction can be packed from blocks of that type as they are.
+bool has_blocks_along_depth(const program& tables, const instruction& s, stored_type type) {
+  const detail::stored_info& of = detail::entry_of(type);
+  return of.shares_scales() && rhs_of(tables, s).offset / sizeof(float) % of.block == 0 &&
+         kernels::has_blocks_along_depth(call_at_bounds(tables, s), of.block);
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ void engine::pack_rows(const instruction& s, const rows_of_parameter& rows, std:
   }
   const detail::packed_layout layout = kernels::layout_of_packed();
   if (rows.type != stored_type::float32)
-    kernels::pack_blocks(layout, c, rows.type, packed + begin);
+    kernels::pack_blocks(layout, c, rows.type, rows.type, packed + begin);
   else
     kernels::pack_dot_kernel()(c, layout.stored(as), packed + begin);
 }
@@ -121,30 +122,24 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, std::greater(), [&](std::size_t i) { return p_->parameters[i].size; });
   const auto read_and_pack = [&](std::size_t i, const instruction& s, std::byte* scratch) {
-    if (memory_.parameters[i] != nullptr && as != precision::q8_0)
-      return pack(s, packed, as, scratch);
+    const stored_type type = kernels::layout_of_packed().stored(as);
+    const bool in_blocks = from.stored(i) == type && has_blocks_along_depth(*p_, s, type);
+    if (memory_.parameters[i] != nullptr && !in_blocks) return pack(s, packed, as, scratch);
     const parameter_ref& p = p_->parameters[i];
-    bool in_blocks = as == precision::q8_0 && has_blocks_along_depth(*p_, s);
     const std::size_t rows = p.rank == 2 ? p.extent[0] : 1, row = p.size / rows;
     const std::size_t most = rows_at_a_time(p, s, *p_);
     for (std::size_t first = 0, count; first < rows; first += count) {
       // The last tiles depend on how many columns are left: they stay in one part.
       count = rows - first < 2 * most ? rows - first : most;
       const std::size_t elements = count * row;
-      rows_of_parameter part{nullptr, stored_type::q8_0};
+      rows_of_parameter part{nullptr, in_blocks ? type : stored_type::float32};
       if (count < rows) part.first = first, part.count = count;
-      aligned_bytes values;
-      if (in_blocks) {
-        const std::size_t bytes = detail::bytes_of(part.type, elements);
-        values = allocate(bytes, pages::small);
-        in_blocks = from.read_blocks(i, part.type, first * row, {values.get(), bytes});
-      }
-      if (!in_blocks) {
-        if (memory_.parameters[i] != nullptr) return pack(s, packed, as, scratch);
-        part.type = stored_type::float32;
-        values = allocate(elements * sizeof(float), pages::small);
+      const std::size_t bytes = detail::bytes_of(part.type, elements);
+      const aligned_bytes values = allocate(bytes, pages::small);
+      if (in_blocks)
+        from.read_blocks(i, first * row, {values.get(), bytes});
+      else
         from.read(i, first * row, {reinterpret_cast<float*>(values.get()), elements});
-      }
       part.data = values.get();
       pack_rows(s, part, packed, as, scratch);
     }

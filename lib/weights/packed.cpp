@@ -6,6 +6,7 @@ namespace weft::detail {
 stored_type packed_layout::stored(precision as) const noexcept {
   if (as == precision::float32) return stored_type::float32;
   if (as == precision::q8_0) return stored_type::q8_0;
+  if (as == precision::q4_0) return stored_type::q4_0;
   return as == precision::bfloat16_products && pairs ? stored_type::bfloat16_pair
                                                      : stored_type::bfloat16;
 }
@@ -17,11 +18,19 @@ std::size_t packed_matrix::blocks() const noexcept {
 
 std::size_t packed_matrix::offset(const tile_of_lines& of, std::size_t line,
                                   std::size_t k) const noexcept {
-  return number_of_block(of.first, of.vectors * layout.lanes, blocks(), k, line) * bytes_of_block();
+  return number_of_block(of.first, of.vectors * layout.lanes, blocks(), k, line) *
+         entry_of(type).bits / 8;
 }
 
-std::size_t packed_matrix::bytes_of_block() const noexcept {
-  return entry_of(type).bits / 8;
+packed_matrix::block_of_bytes packed_matrix::bytes_of_block() const noexcept {
+  const stored_info& of = entry_of(type);
+  return {of.bits / 8, of.halves.begin, of.halves.end};
+}
+
+std::size_t packed_size(packed_extent e, stored_type as) noexcept {
+  const stored_info& of = entry_of(as);
+  return of.shares_scales() ? e.blocks * 32 / of.block * of.bits / 8
+                            : e.floats / sizeof(float) / of.block * of.bits / 8;
 }
 
 void copy_line(const packed_matrix& from, const std::byte* data, const tile_of_lines& of,

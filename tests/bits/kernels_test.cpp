@@ -83,6 +83,7 @@ void add_products(programs& all, const std::string& name) {
   all.add_all<inference<Products>>(name + ".frozen", {.frozen = precision::float32});
   all.add_all<inference<Products>>(name + ".frozen_in_bfloat16", {.frozen = precision::bfloat16});
   all.add_all<inference<Products>>(name + ".frozen_in_q8_0", {.frozen = precision::q8_0});
+  all.add_all<inference<Products>>(name + ".frozen_in_q4_0", {.frozen = precision::q4_0});
   all.add_all<training<Products, "loss">>(name + ".gradients");
 }
 

@@ -155,8 +155,8 @@ void check_one_copy(const weft::parameter_source& file, std::int32_t last) {
     for (int i = n; i-- > 0;) f(i);
   });
   const std::vector<std::int32_t> some{last, 1};
-  for (const auto p :
-       {precision::float32, precision::bfloat16, precision::bfloat16_products, precision::q8_0}) {
+  for (const auto p : {precision::float32, precision::bfloat16, precision::bfloat16_products,
+                       precision::q8_0, precision::q4_0}) {
     words whole{file}, one(file, p), parallel(file, p, threads), other(weft::sharing(one));
     whole.freeze(p);
     const auto results = [&](words& net) {

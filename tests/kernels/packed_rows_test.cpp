@@ -37,22 +37,21 @@ owning_call<> product(std::ptrdiff_t rows, std::ptrdiff_t depth) {
 
 // The numbers of a line of the table, or of all of several lines, as they are packed.
 std::vector<float> as_packed(std::vector<float> values, std::size_t depth, precision as) {
-  using q8_0 = detail::format<stored_type::q8_0>;
-  if (as != precision::q8_0) {
-    if (as != precision::float32)
-      std::ranges::transform(values, values.begin(), rounded_to_bfloat16);
-    return values;
-  }
-  for (std::size_t line = 0; line < values.size(); line += depth)
-    for (std::size_t k = 0; k < depth; k += q8_0::block) {
-      float block[q8_0::block]{};
-      std::uint8_t bytes[q8_0::bytes];
-      const std::span some(values.data() + line + k, std::min(q8_0::block, depth - k));
-      std::ranges::copy(some, block);
-      q8_0::encode(block, bytes);
-      q8_0::decode(bytes, block);
-      std::copy_n(block, some.size(), some.begin());
-    }
+  if (as == precision::bfloat16 || as == precision::bfloat16_products)
+    std::ranges::transform(values, values.begin(), rounded_to_bfloat16);
+  detail::with_format(dispatch().layout.stored(as), [&]<class Format>(Format) {
+    if constexpr (requires(float* x, std::uint8_t* to) { Format::encode(x, to); })
+      for (std::size_t line = 0; line < values.size(); line += depth)
+        for (std::size_t k = 0; k < depth; k += Format::block) {
+          float block[Format::block]{};
+          std::uint8_t bytes[Format::bytes];
+          const std::span some(values.data() + line + k, std::min(Format::block, depth - k));
+          std::ranges::copy(some, block);
+          Format::encode(block, bytes);
+          Format::decode(bytes, block);
+          std::copy_n(block, some.size(), some.begin());
+        }
+  });
   return values;
 }
 
@@ -221,8 +220,8 @@ BOOST_AUTO_TEST_CASE(every_element_is_packed_where_the_layout_has_it) {
 
 BOOST_AUTO_TEST_CASE(rows_are_read_from_a_packed_rhs_of_any_extents) {
   on_every_target([](const table& kernels) {
-    for (const auto as :
-         {precision::float32, precision::bfloat16, precision::bfloat16_products, precision::q8_0})
+    for (const auto as : {precision::float32, precision::bfloat16, precision::bfloat16_products,
+                          precision::q8_0, precision::q4_0})
       for (const std::ptrdiff_t depth : {1, 2, 5, 24, 600})
         for (const std::ptrdiff_t rows : {1, 3, 16, 48, 63, 64, 65, 100, 112, 500})
           check(kernels, rows, depth, as);

@@ -174,25 +174,26 @@ std::vector<float> check_on_target(const owning_call<>& c, const sums& s, double
   return whole;
 }
 
-// The sums of products with the operand as it is packed as q8_0, whatever the layout.
-sums sums_of_quantized(owning_call<> c, std::vector<float> left, std::vector<float> right) {
-  const aligned packed(packed_bytes(c, precision::q8_0));
+// The sums of products with the operand as it is packed in blocks, whatever the layout.
+sums sums_of_quantized(owning_call<> c, std::vector<float> left, std::vector<float> right,
+                       precision as) {
+  const aligned packed(packed_bytes(c, as));
   std::vector<float>& values = rhs_operand(c) == 1 ? left : right;
   const table kernels = dispatch();
-  kernels.pack_dot(c, stored_type::q8_0, packed.data());
+  kernels.pack_dot(c, kernels.layout.stored(as), packed.data());
   c.operands[rhs_operand(c)].data = packed.data();
-  c.operands[rhs_operand(c)].packed = stored_type::q8_0;
+  c.operands[rhs_operand(c)].packed = kernels.layout.stored(as);
   const std::vector<float> before = values;
   unpack_dot(kernels.layout, c, 0, values);
-  // A scale is a float16, an element is rounded to a multiple of it; all numbers are below 1.
+  // What precision says; all numbers are below 1.
+  const double most = as == precision::q8_0 ? 0x1p-7 * 0.58 : 0x1p-3 + 0x1p-11;
   for (std::size_t i = 0; i < values.size(); ++i)
-    BOOST_TEST(std::abs(static_cast<double>(values[i]) - static_cast<double>(before[i])) <=
-               (0.5 + 127 * 0x1p-11) / 127);
+    BOOST_TEST(std::abs(static_cast<double>(values[i]) - static_cast<double>(before[i])) <= most);
   return sums_of(c, left, right);
 }
 
 void check_with(const epilogue& e, const product& p, std::vector<float>& left,
-                std::vector<float>& right, const sums& of_products, const sums& of_quantized) {
+                std::vector<float>& right, const sums& of_products, const sums (&of_quantized)[2]) {
   owning_call<> c = call_of(p, e);
   std::vector<std::vector<float>> addends;
   for (std::size_t j = 0; j < e.addends.size(); ++j) {
@@ -200,13 +201,14 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
     c.operands[3 + j].data = addends[j].data();
   }
   const sums s = before_activation(of_products, c, addends);
-  const sums quantized = before_activation(of_quantized, c, addends);
+  const sums quantized[]{before_activation(of_quantized[0], c, addends),
+                         before_activation(of_quantized[1], c, addends)};
   const aligned scratch = scratch_for(c, dot_scratch_bytes(c));
   c.operands[1].data = left.data();
   c.operands[2].data = right.data();
   BOOST_TEST_CONTEXT(describe(p, e)) {
     // Of products with the operand as it is, and packed.
-    results_of_families same[1 + 4];
+    results_of_families same[1 + 5];
     const auto check_bits = [](results_of_families& before, const std::vector<float>& result,
                                const char* how) {
       const std::string differ = before.differences(result);
@@ -220,7 +222,7 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
       for (const auto& [as, rounded] :
            {std::pair{precision::float32, 0.0}, std::pair{precision::bfloat16, 0x1p-8},
             std::pair{precision::bfloat16_products, 0x1p-7 + 0x1p-16},
-            std::pair{precision::q8_0, 0.0}}) {
+            std::pair{precision::q8_0, 0.0}, std::pair{precision::q4_0, 0.0}}) {
         owning_call<> q = c;
         const aligned packed(packed_bytes(c, as));
         kernels::operand& rhs = q.operands[rhs_operand(c)];
@@ -228,7 +230,9 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
         kernels.pack_dot(q, stored, packed.data());
         rhs.packed = stored;
         rhs.data = packed.data();
-        const sums& right_sums = as == precision::q8_0 ? quantized : s;
+        const sums& right_sums = as == precision::q8_0   ? quantized[0]
+                                 : as == precision::q4_0 ? quantized[1]
+                                                         : s;
         const std::size_t room = packed_dot_scratch_bytes(c).in(as);
         const aligned own = scratch_for(q, room + 64);
         const std::vector<float> result = check_on_target(q, right_sums, rounded, {2}, "packed: ");
@@ -268,7 +272,10 @@ void check(const product& p, const std::vector<epilogue>& all) {
   c.operands[1].data = left.data();
   c.operands[2].data = right.data();
   const bool packs = can_be_packed(c) && depth_of(c) != 0 && !of_products.sum.empty();
-  const sums of_quantized = packs ? sums_of_quantized(c, left, right) : of_products;
+  const auto quantized = [&](precision as) {
+    return packs ? sums_of_quantized(c, left, right, as) : of_products;
+  };
+  const sums of_quantized[]{quantized(precision::q8_0), quantized(precision::q4_0)};
   for (const epilogue& e : all) check_with(e, p, left, right, of_products, of_quantized);
 }
 

@@ -71,6 +71,7 @@ BOOST_AUTO_TEST_SUITE(frozen)
 
 // 80 + 112 lines of one block and three blocks.
 static_assert(net::packed_bytes(weft::precision::q8_0) == 34 * (96 + 352));
+static_assert(net::packed_bytes(weft::precision::q4_0) == 18 * (96 + 352));
 
 // Two weights, of 24 x 70 and of 70 x 100; the third is not packed.
 static_assert(net::packed_bytes() >= 4 * (24 * 70 + 70 * 100));
@@ -109,7 +110,8 @@ BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_err_only_by_their_rounding
   const std::pair<weft::precision, double> precisions[]{
       {weft::precision::bfloat16, 0x1p-8},
       {weft::precision::bfloat16_products, 0x1p-7 + 0x1p-16},
-      {weft::precision::q8_0, 0x1p-8 * 1.148}};
+      {weft::precision::q8_0, 0x1p-8 * 1.148},
+      {weft::precision::q4_0, 0x1p-3 + 0x1p-11}};
   weft::kernels::on_every_target([&](const auto&) {
     for (const auto& [precision, product] : precisions) {
       net live({.seed = 1}), packed(live.parameters());
@@ -120,7 +122,7 @@ BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_err_only_by_their_rounding
         for (std::size_t i = 0; i < a.size(); ++i)
           BOOST_TEST(std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) <=
                      most_by_rounding(live, i / Wide::extent, i % Wide::extent, product,
-                                      precision == weft::precision::q8_0));
+                                      precision >= weft::precision::q8_0));
       }
     }
   });
@@ -155,8 +157,8 @@ BOOST_AUTO_TEST_CASE(modules_share_packed_weights) {
   net first({.seed = 1});
   net live(weft::sharing(first));
   BOOST_TEST((run<"heads">(live, 9) == run<"heads">(first, 9)));
-  for (const auto p :
-       {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0}) {
+  for (const auto p : {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0,
+                       weft::precision::q4_0}) {
     first.freeze(p);
     net second(weft::sharing(first));
     BOOST_TEST((run<"heads">(second, 9) == run<"heads">(first, 9)));
@@ -189,8 +191,8 @@ BOOST_AUTO_TEST_CASE(modules_of_models_with_other_bounds_share_packed_weights) {
     const auto y = net(weft::arg<"x">(x)).template get<"y">();
     return std::vector<float>(y.data(), y.data() + y.size());
   };
-  for (const auto p :
-       {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0}) {
+  for (const auto p : {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0,
+                       weft::precision::q4_0}) {
     weft::module<bounded<9>> many({.seed = 1});
     many.freeze(p);
     weft::module<bounded<1>> one(weft::sharing(many));
@@ -207,8 +209,8 @@ BOOST_AUTO_TEST_CASE(weights_that_several_threads_pack_have_the_same_bits) {
   const weft::executor threads(3, [](int n, weft::job f) {
     for (int i = 0; i < n; ++i) f(i);
   });
-  for (const auto p :
-       {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0}) {
+  for (const auto p : {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0,
+                       weft::precision::q4_0}) {
     net one({.seed = 1}), many({.seed = 1});
     many.run_on(threads);
     for (net* const n : {&one, &many}) n->freeze(p);

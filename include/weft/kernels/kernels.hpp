@@ -98,13 +98,13 @@ kernel_function frequent_rowwise_kernel() noexcept;
 // layout.stored. No other operand is read.
 using pack_function = void (*)(const call&, stored_type as, std::byte* packed) noexcept;
 pack_function pack_dot_kernel() noexcept;
-// What pack_dot does as q8_0, on any target, from an rhs of float32, or, if has_blocks_along_depth,
-// from one that is rows of Q8_0 blocks.
+// What pack_dot does as a type of blocks that share scales, on any target, from an rhs of float32,
+// or, if has_blocks_along_depth, from one that is rows of such blocks.
 void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_type from,
-                 std::byte* packed) noexcept;
-// Whether each block of 32 elements of the rhs, from its first one on, follows along the depth of
-// one column, and none is cut.
-bool has_blocks_along_depth(const call& dot) noexcept;
+                 stored_type as, std::byte* packed) noexcept;
+// Whether each block of so many elements of the rhs, from its first one on, follows along the depth
+// of one column, and none is cut.
+bool has_blocks_along_depth(const call& dot, std::size_t block) noexcept;
 // How pack_dot interleaves columns.
 detail::packed_layout layout_of_packed() noexcept;
 // A gather from a packed table: what the gather kernel does with one.

@@ -13,6 +13,7 @@
 
 #include "weft/lower/program.hpp"
 #include "weft/weights/precision.hpp"
+#include "weft/weights/stored.hpp"
 
 namespace weft {
 
@@ -49,15 +50,13 @@ class parameter_reader {
   // Reads into.size() elements of parameter i from `first` on. Several threads may read at once.
   // Throws weft::error where they cannot be read.
   virtual void read(std::size_t i, std::size_t first, std::span<float> into) const = 0;
-  // Reads, as they are stored, the blocks that elements from `first` on have in a type of blocks,
-  // and returns true; false, where the source has them in another type. `first`, and what `into`
-  // has room for, are whole blocks. Throws weft::error where they cannot be read, or a scale is NaN
-  // or infinite.
-  virtual bool read_blocks([[maybe_unused]] std::size_t i, [[maybe_unused]] stored_type as,
-                           [[maybe_unused]] std::size_t first,
-                           [[maybe_unused]] std::span<std::byte> into) const {
-    return false;
-  }
+  // The type in which the source has all elements of parameter i; `other`, where it has several.
+  virtual stored_type stored([[maybe_unused]] std::size_t i) const { return stored_type::other; }
+  // Reads the blocks that elements from `first` on have in that type, one of blocks that share
+  // scales. `first`, and what `into` has room for, are whole blocks. Throws weft::error where they
+  // cannot be read, or a scale is NaN or infinite.
+  virtual void read_blocks([[maybe_unused]] std::size_t i, [[maybe_unused]] std::size_t first,
+                           [[maybe_unused]] std::span<std::byte> into) const {}
   // What the source has packed for this program and this machine, aligned to 64 bytes, for the
   // caller to change; null where it has nothing, or packed for another machine. Throws weft::error
   // where it is packed in another precision.

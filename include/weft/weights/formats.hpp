@@ -29,9 +29,12 @@ using block_bytes = const std::uint8_t*;
 //   gguf          its number in GGUF, which is ggml's; -1: GGUF does not have it
 //   block, bytes  the elements of a block, and its bytes
 //   value         the type of its elements: double, float, std::int64_t, std::int32_t or bool
-//   decode(b, to) the elements of a block: exact, or rounded once
-//   encode(x)     the element nearest to x, ties to even, as it is stored; without it, no file is
+//   halves        of blocks that share scales, the bytes that are float16, from one to before
+//   another decode(b, to) the elements of a block: exact, or rounded once encode(x)     the element
+//   nearest to x, ties to even, as it is stored; without it, no file is
 //                 written in this type
+//   encode(x, to) of blocks that share scales, the block of these elements; without it, no weights
+//                 are quantised to this type
 template <stored_type>
 struct format;
 
@@ -62,6 +65,18 @@ template <class Value, std::size_t Bytes, std::size_t Block = 1>
 struct block_format {
   using value = Value;
   static constexpr std::size_t block = Block, bytes = Bytes;
+};
+struct range_of_bytes {
+  std::uint8_t begin, end;
+};
+// Blocks that share scales.
+template <std::size_t Bytes, std::size_t Block, std::uint8_t Begin, std::uint8_t End>
+struct scaled_format : block_format<float, Bytes, Block> {
+  static constexpr range_of_bytes halves{Begin, End};
+};
+template <class Format>
+concept shares_scales = requires {
+  Format::halves;
 };
 inline std::uint16_t bits16_at(block_bytes b) {
   std::uint16_t bits = 0;
@@ -107,7 +122,7 @@ struct format<stored_type::uint8> : in_files<"U8">, block_format<std::int32_t, 1
 // 32 elements: a scale, in some formats a minimum, in some a fifth bit of each element, and the low
 // 4 bits of elements i and i + 16 in byte i.
 template <bool Minimum, bool FifthBit>
-struct small_block : block_format<float, 2 + 2 * Minimum + 4 * FifthBit + 16, 32> {
+struct small_block : scaled_format<2 + 2 * Minimum + 4 * FifthBit + 16, 32, 0, 2 + 2 * Minimum> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b);
     constexpr int middle = Minimum ? 0 : FifthBit ? 16 : 8;
@@ -120,8 +135,41 @@ struct small_block : block_format<float, 2 + 2 * Minimum + 4 * FifthBit + 16, 32
     }
   }
 };
+// A block's scale as it is encoded: a float16; NaN where it is not finite.
+struct encoded_scale {
+  std::uint16_t bits;
+  float inverse;  // zero where there is none
+
+  explicit encoded_scale(float d) : bits(to_float16(d)) {
+    const bool finite = (bits & 0x7c00) != 0x7c00;
+    if (!finite) bits = 0x7e00;
+    // Of subnormal d, whose inverse may be infinite, the float16 is zero.
+    const bool has_inverse = finite && (d < 0 ? -d : d) >= std::numeric_limits<float>::min();
+    inverse = has_inverse ? 1 / d : 0;
+  }
+};
+// The first element of the largest magnitude; NaN and infinity are the largest.
+inline float largest_of(const float* x, std::size_t count) {
+  const auto magnitude = [](float v) { return std::bit_cast<std::uint32_t>(v) & 0x7fffffffu; };
+  float most = x[0];
+  for (std::size_t i = 1; i < count; ++i)
+    if (magnitude(x[i]) > magnitude(most)) most = x[i];
+  return most;
+}
+
+// Encoded as ggml's quantize_row_q4_0_ref does, where that is defined.
 template <>
-struct format<stored_type::q4_0> : in_files<"Q4_0", 2>, small_block<false, false> {};
+struct format<stored_type::q4_0> : in_files<"Q4_0", 2>, small_block<false, false> {
+  static void encode(const float* x, std::uint8_t* to) {
+    const encoded_scale d(largest_of(x, block) / -8);
+    std::memcpy(to, &d.bits, sizeof d.bits);
+    const auto q = [&](float v) {
+      return d.inverse == 0 ? 8 : std::min(15, static_cast<int>(v * d.inverse + 8.5f));
+    };
+    for (std::size_t i = 0; i < 16; ++i)
+      to[2 + i] = static_cast<std::uint8_t>(q(x[i]) | q(x[i + 16]) << 4);
+  }
+};
 template <>
 struct format<stored_type::q4_1> : in_files<"Q4_1", 3>, small_block<true, false> {};
 template <>
@@ -129,28 +177,21 @@ struct format<stored_type::q5_0> : in_files<"Q5_0", 6>, small_block<false, true>
 template <>
 struct format<stored_type::q5_1> : in_files<"Q5_1", 7>, small_block<true, true> {};
 
-// A scale, and 32 signed bytes. encode(x, to) makes a block of 32 as ggml's quantize_row_q8_0_ref
-// does, where that is defined; precision::q8_0 says what of.
+// A scale, and 32 signed bytes. Encoded as ggml's quantize_row_q8_0_ref does, where that is
+// defined.
 template <>
-struct format<stored_type::q8_0> : in_files<"Q8_0", 8>, block_format<float, 2 + 32, 32> {
+struct format<stored_type::q8_0> : in_files<"Q8_0", 8>, scaled_format<2 + 32, 32, 0, 2> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b);
     for (std::size_t i = 0; i < block; ++i)
       to[i] = scale * static_cast<float>(static_cast<std::int8_t>(b[2 + i]));
   }
   static void encode(const float* x, std::uint8_t* to) {
-    std::uint32_t most = 0;  // as bits, of which those of NaN and infinity are the largest
-    for (std::size_t i = 0; i < block; ++i)
-      most = std::max(most, std::bit_cast<std::uint32_t>(x[i]) & 0x7fffffffu);
-    const float d = std::bit_cast<float>(most) / 127;
-    const std::uint16_t scale = to_float16(d);
-    const bool finite = (scale & 0x7c00) != 0x7c00;
-    const std::uint16_t bits = finite ? scale : 0x7e00;
-    std::memcpy(to, &bits, sizeof bits);
-    // Of subnormal d, whose inverse may be infinite, the scale is zero.
-    const float inverse = finite && d >= std::numeric_limits<float>::min() ? 1 / d : 0;
+    const float most = largest_of(x, block);
+    const encoded_scale d((most < 0 ? -most : most) / 127);
+    std::memcpy(to, &d.bits, sizeof d.bits);
     for (std::size_t i = 0; i < block; ++i) {
-      const double q = static_cast<double>(finite ? x[i] * inverse : 0);
+      const double q = static_cast<double>(d.inverse == 0 ? 0 : x[i] * d.inverse);
       to[2 + i] = static_cast<std::uint8_t>(static_cast<std::int8_t>(q < 0 ? q - 0.5 : q + 0.5));
     }
   }
@@ -159,7 +200,7 @@ struct format<stored_type::q8_0> : in_files<"Q8_0", 8>, block_format<float, 2 + 
 // 256 elements in 8 groups, each with a scale and a minimum of 6 bits, which are multiples of the
 // block's two float16.
 template <bool FifthBit>
-struct grouped_block : block_format<float, 4 + 12 + 32 * FifthBit + 128, 256> {
+struct grouped_block : scaled_format<4 + 12 + 32 * FifthBit + 128, 256, 0, 4> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b), minimum = float16_at(b + 2);
     const block_bytes six = b + 4, high = b + 16, low = high + 32 * FifthBit;
@@ -188,7 +229,7 @@ struct format<stored_type::q5_k> : in_files<"Q5_K", 13>, grouped_block<true> {};
 // in byte i; the block's float16 is last.
 template <>
 struct format<stored_type::q6_k> : in_files<"Q6_K", 14>,
-                                   block_format<float, 128 + 64 + 16 + 2, 256> {
+                                   scaled_format<128 + 64 + 16 + 2, 256, 208, 210> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b + 208);
     for (unsigned e = 0; e < 256; ++e) {
@@ -226,6 +267,9 @@ struct stored_info {
   int gguf;
   std::size_t block, bits;  // of a block
   stored_type type = stored_type::other;
+  range_of_bytes halves{};  // empty: no scales are shared
+
+  constexpr bool shares_scales() const { return halves.end != 0; }
 };
 template <stored_type Type>
 constexpr stored_info checked_info() {
@@ -234,7 +278,9 @@ constexpr stored_info checked_info() {
                 "weights: a stored type has no entry, or it lacks name, number, value or block; "
                 "write detail::format<stored_type::...>");
   static_assert(says_decode<entry>, "weights: an entry has no function decode");
-  return {entry::name, entry::gguf, entry::block, 8 * entry::bytes, Type};
+  stored_info info{entry::name, entry::gguf, entry::block, 8 * entry::bytes, Type};
+  if constexpr (shares_scales<entry>) info.halves = entry::halves;
+  return info;
 }
 template <class Sequence>
 inline constexpr int stored_infos = 0;
@@ -243,6 +289,9 @@ inline constexpr stored_info stored_infos<std::integer_sequence<int, Type...>>[]
   checked_info<static_cast<stored_type>(Type)>()...
 };
 using stored_types = std::make_integer_sequence<int, static_cast<int>(stored_type::other)>;
+
+// The most elements, and so bytes, of a block that shares scales.
+inline constexpr std::size_t max_block = 256;
 
 // The entry of a type that is read.
 constexpr const stored_info& entry_of(stored_type type) {

@@ -1,0 +1,189 @@
+// Packed weights in blocks that share scales, as vectors of floats: an overload of decode for each
+// layout of formats.hpp. A vector has the elements of a tile's lines at one place of the depth.
+#if defined(WEFT_KERNELS_PACKED_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_PACKED_BLOCKS_INL_H_
+#undef WEFT_KERNELS_PACKED_BLOCKS_INL_H_
+#else
+#define WEFT_KERNELS_PACKED_BLOCKS_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "hwy/cache_control.h"
+#include "kernels/q8_blocks-inl.h"
+#include "weft/kernels/hwy-inl.h"
+#include "weft/weights/formats.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+// Prefetch distance in bytes for weights that are read once. Half of a page of 4 KiB and more
+// measured slower.
+constexpr std::size_t prefetch_distance = 1024;
+
+// The blocks of a vector of lines, of a tile of `width` lines, from line `line` on.
+template <class D>
+struct lines_of_blocks {
+  using ints = hn::RebindToSigned<D>;
+  const std::uint8_t* tile;
+  std::size_t width, line;
+
+  // Byte i of each.
+  HWY_INLINE hn::Vec<ints> byte(std::size_t i) const {
+    return hn::PromoteTo(ints(), hn::LoadU(hn::Rebind<std::uint8_t, D>(), tile + i * width + line));
+  }
+  // The same as a signed number.
+  HWY_INLINE hn::Vec<D> signed_byte(std::size_t i) const {
+    return from_bytes(D(), reinterpret_cast<const std::int8_t*>(tile + i * width + line));
+  }
+  // The float16 at byte i of each.
+  HWY_INLINE hn::Vec<D> half(std::size_t i) const {
+    return from_float16(D(), reinterpret_cast<const std::uint16_t*>(tile + i * width) + line);
+  }
+};
+
+template <class V>
+HWY_INLINE V masked(V v, int bits) {
+  return hn::And(v, hn::Set(hn::DFromV<V>(), bits));
+}
+
+// Each calls to(i, v, j, w), with the i-th elements v of these blocks and the j-th, w, for all
+// pairs of i and j in a fixed order. As all products are exact, fused sums are those of the
+// formats.
+template <class D, class F>
+HWY_INLINE void decode(const detail::format<stored_type::q8_0>&, const lines_of_blocks<D>& of,
+                       F to) {
+  const auto scale = of.half(0);
+  for (std::size_t i = 0; i < 32; i += 2)
+    to(i, hn::Mul(scale, of.signed_byte(2 + i)), i + 1, hn::Mul(scale, of.signed_byte(3 + i)));
+}
+
+template <bool Minimum, bool FifthBit, class D, class F>
+HWY_INLINE void decode(const detail::small_block<Minimum, FifthBit>&, const lines_of_blocks<D>& of,
+                       F to) {
+  const D d;
+  constexpr std::size_t high = 2 + 2 * Minimum, low = high + 4 * FifthBit;
+  const auto scale = of.half(0);
+  const auto least = Minimum ? of.half(2) : hn::Mul(scale, hn::Set(d, FifthBit ? -16.0f : -8.0f));
+  for (std::size_t i = 0; i < 16; i += 8) {
+    auto fifth = hn::Zero(hn::RebindToSigned<D>()), fifth_of_others = fifth;
+    if constexpr (FifthBit) {
+      fifth = hn::ShiftLeft<4>(of.byte(high + i / 8));
+      fifth_of_others = hn::ShiftLeft<4>(of.byte(high + 2 + i / 8));
+    }
+    for (std::size_t j = i; j < i + 8; ++j) {
+      const auto pair = of.byte(low + j);
+      auto q = masked(pair, 15), other = hn::ShiftRight<4>(pair);
+      if constexpr (FifthBit) {
+        q = hn::Or(q, masked(fifth, 16)), other = hn::Or(other, masked(fifth_of_others, 16));
+        fifth = hn::ShiftRight<1>(fifth), fifth_of_others = hn::ShiftRight<1>(fifth_of_others);
+      }
+      to(j, hn::MulAdd(scale, hn::ConvertTo(d, q), least),  //
+         j + 16, hn::MulAdd(scale, hn::ConvertTo(d, other), least));
+    }
+  }
+}
+
+template <bool FifthBit, class D, class F>
+HWY_INLINE void decode(const detail::grouped_block<FifthBit>&, const lines_of_blocks<D>& of, F to) {
+  const D d;
+  constexpr std::size_t six = 4, high = 16, low = high + 32 * FifthBit;
+  const auto scale = of.half(0), minimum = of.half(2);
+  for (std::size_t g = 0; g < 8; g += 2) {
+    hn::Vec<D> scales[2], off[2];
+    for (std::size_t n = 0; n < 2; ++n) {
+      const std::size_t at = six + (g + n) % 4;
+      auto s = masked(of.byte(at), 63), m = masked(of.byte(at + 4), 63);
+      if (g >= 4) {
+        const auto four = of.byte(at + 8);
+        s = hn::Or(masked(four, 15), hn::ShiftLeft<4>(hn::ShiftRight<6>(of.byte(at))));
+        m = hn::Or(hn::ShiftRight<4>(four), hn::ShiftLeft<4>(hn::ShiftRight<6>(of.byte(at + 4))));
+      }
+      scales[n] = hn::Mul(scale, hn::ConvertTo(d, s));
+      off[n] = hn::Mul(minimum, hn::ConvertTo(d, m));
+    }
+    for (std::size_t i = 0; i < 32; ++i) {
+      const auto pair = of.byte(low + g * 16 + i);
+      auto q = masked(pair, 15), other = hn::ShiftRight<4>(pair);
+      if constexpr (FifthBit) {
+        const auto bits = hn::ShiftRightSame(of.byte(high + i), static_cast<int>(g));
+        q = hn::Or(q, hn::ShiftLeft<4>(masked(bits, 1)));
+        other = hn::Or(other, hn::ShiftLeft<3>(masked(bits, 2)));
+      }
+      to(g * 32 + i, hn::MulSub(scales[0], hn::ConvertTo(d, q), off[0]),  //
+         g * 32 + 32 + i, hn::MulSub(scales[1], hn::ConvertTo(d, other), off[1]));
+    }
+  }
+}
+
+template <class D, class F>
+HWY_INLINE void decode(const detail::format<stored_type::q6_k>&, const lines_of_blocks<D>& of,
+                       F to) {
+  const D d;
+  const auto scale = of.half(208);
+  for (std::size_t half = 0; half < 2; ++half)
+    for (std::size_t group = 0; group < 2; ++group) {
+      const auto scale_of = [&](std::size_t n) HWY_ATTR {
+        return hn::Mul(scale, of.signed_byte(192 + half * 8 + n * 2 + group));
+      };
+      const auto s0 = scale_of(0), s1 = scale_of(1), s2 = scale_of(2), s3 = scale_of(3);
+      const auto number = [&](auto low, auto high, auto s) HWY_ATTR {
+        const auto q = hn::ConvertTo(d, hn::Or(low, masked(high, 48)));
+        return hn::Mul(s, hn::Sub(q, hn::Set(d, 32.0f)));
+      };
+      for (std::size_t i = group * 16; i < group * 16 + 16; ++i) {
+        const auto a = of.byte(half * 64 + i), b = of.byte(half * 64 + 32 + i);
+        const auto high = of.byte(128 + half * 32 + i);
+        const std::size_t e = half * 128 + i;
+        to(e, number(masked(a, 15), hn::ShiftLeft<4>(high), s0),  //
+           e + 32, number(masked(b, 15), hn::ShiftLeft<2>(high), s1));
+        to(e + 64, number(hn::ShiftRight<4>(a), high, s2),  //
+           e + 96, number(hn::ShiftRight<4>(b), hn::ShiftRight<2>(high), s3));
+      }
+    }
+}
+
+// A few rows times the lines of a tile, whose blocks begin at `tile`: row r's sums over the depth,
+// of full blocks, are added to those from sums + r * pitch on.
+struct products_with_blocks {
+  const float* const* row;
+  const std::uint8_t* tile;
+  std::size_t width, depth;
+  float* sums;
+  std::size_t pitch;
+};
+
+template <class D, class Format, std::size_t... R>
+HWY_NOINLINE void add_products(D d, Format format, std::index_sequence<R...>,
+                               products_with_blocks p) {
+  const std::size_t bytes = p.width * Format::bytes;
+  const float* row[]{p.row[R]...};
+  for (; p.depth != 0; p.depth -= Format::block, p.tile += bytes) {
+    // The blocks at the prefetch distance, a part with each pair of the first vector.
+    const std::uint8_t* ahead = p.tile + prefetch_distance;
+    std::size_t step = bytes / (Format::block / 2);
+    for (std::size_t line = 0; line < p.width; line += hn::Lanes(d), step = 0) {
+      float* const to = p.sums + line;
+      hn::Vec<D> sum[]{hn::LoadU(d, to + R * p.pitch)...},
+          other[]{(static_cast<void>(R), hn::Zero(d))...};
+      decode(
+          format, lines_of_blocks<D>{p.tile, p.width, line},
+          [&](std::size_t i, auto v, std::size_t j, auto w) HWY_ATTR
+          __attribute__((always_inline)) {
+            hwy::Prefetch(ahead);
+            ahead += step;
+            ((sum[R] = hn::MulAdd(hn::Set(d, row[R][i]), v, sum[R])), ...);
+            ((other[R] = hn::MulAdd(hn::Set(d, row[R][j]), w, other[R])), ...);
+          });
+      (hn::StoreU(hn::Add(sum[R], other[R]), d, to + R * p.pitch), ...);
+    }
+    ((row[R] += Format::block), ...);
+  }
+}
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
