@@ -25,7 +25,7 @@ struct settings {
   std::string stream, picture;
   std::size_t most = 512, window = 0;
   int threads = 0;
-  bool in_float32 = false, in_q8_0 = false;
+  weft::precision weights = weft::precision::stored;
   sampling choose;
 };
 
@@ -47,12 +47,9 @@ void run(const settings& s) {
     throw weft::error("--model: there is no " + s.model +
                       "; `./run chat` fetches it, or name the GGUF file of SmolLM2-135M-Instruct");
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  const weights how{
-      .precision = s.in_float32 ? weft::precision::float32
-                   : s.in_q8_0  ? weft::precision::q8_0
-                                : weft::precision::bfloat16,
-      .threads = weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)),
-      .packed = s.packed};
+  const weights how{.precision = s.weights,
+                    .threads = weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)),
+                    .packed = s.packed};
   if (!s.stream.empty())
     return stream(s.model, how, s.stream, s.window > 0 ? s.window : most_window, s.picture);
   const weft::gguf_file file(s.model);
@@ -131,8 +128,13 @@ int main(int argc, char** argv) {
   app.add_option("--seed", s.choose.seed, "Of the choices")->capture_default_str();
   app.add_option("--threads", s.threads, "Threads; 0: one for each core, at most 4")
       ->check(CLI::Range(0, 1024));
-  app.add_flag("--float32", s.in_float32, "Keep the weights in float32 instead of bfloat16");
-  app.add_flag("--q8_0", s.in_q8_0, "Keep the weights in 8 bits with scales, GGUF's Q8_0")
-      ->excludes("--float32");
+  auto* const kept =
+      app.add_option_group("Weights", "Otherwise they are kept as the file has them");
+  kept->require_option(0, 1);
+  for (const auto p : {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0,
+                       weft::precision::q4_0})
+    kept->add_flag_callback(
+        std::string("--") + weft::detail::name_of(p), [&s, p] { s.weights = p; },
+        "Keep the weights in " + std::string(weft::detail::name_of(p)));
   return examples::run_program(app, argc, argv, [&] { chat::run(s); });
 }

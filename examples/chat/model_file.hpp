@@ -13,7 +13,7 @@ namespace chat {
 
 // How the weights are kept, and who packs them.
 struct weights {
-  weft::precision precision = weft::precision::bfloat16;
+  weft::precision precision = weft::precision::stored;
   weft::executor threads;
   std::filesystem::path packed;  // a file for the packed weights, made if there is none; or empty
 };

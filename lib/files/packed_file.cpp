@@ -63,7 +63,8 @@ class packed_reader : public parameter_reader {
           ": the weights are packed for another model, or by another version of weft; save "
           "them anew from the file that they come from");
     const stored_tensor& packed = file[packed_name];
-    const std::size_t bytes = packed_size(tables.packed, as_);
+    const std::size_t bytes =
+        as_ == precision::stored ? checked_size(packed) : packed_size(tables.packed, as_);
     if (packed.type != stored_type::uint8 || packed.size() != bytes)
       detail::raise(file.name() + ": tensor '" + packed_name + "' is " + packed.description() +
                     ", and would be U8 [" + std::to_string(bytes) + "]");
@@ -86,20 +87,39 @@ class packed_reader : public parameter_reader {
   std::shared_ptr<void> owner() const override { return mapped_; }
   void read(std::size_t i, std::size_t first, std::span<float> into) const override {
     if (kept_[i] != nullptr) return kept_[i]->read_part(first, into);
-    const std::size_t bytes = packed_size(tables_->packed, as_);
+    const std::size_t bytes = detail::size_of_packed(*tables_, packed_.get(), as_);
     detail::unpack(*tables_, i, first, into, {packed_.get(), bytes}, as_, layout_);
   }
   std::shared_ptr<std::byte[]> packed(precision as) override {
     if (as != as_)
       detail::raise(file_.name() + ": the weights are packed in " + detail::name_of(as_) +
                     ", and the module is to have them in " + detail::name_of(as));
-    return layout_ == kernels::layout_of_packed() ? packed_ : nullptr;
+    if (layout_ == kernels::layout_of_packed()) return packed_;
+    if (as == precision::stored)
+      detail::raise(file_.name() +
+                    ": the weights are packed for another processor; save them anew from the file "
+                    "that they come from");
+    return nullptr;
   }
 
  private:
   std::string metadata(const char* key) const {
     const auto found = file_.metadata().find(key);
     return found == file_.metadata().end() ? std::string() : found->second;
+  }
+  // The size that weights packed as precision::stored have, if they are in places that weights can
+  // be in; else 0.
+  std::size_t checked_size(const stored_tensor& packed) const {
+    using detail::packed_place;
+    std::vector<packed_place> found(tables_->parameters.size() + 1);
+    const auto bytes = std::as_writable_bytes(std::span(found));
+    if (packed.bytes < bytes.size()) return 0;
+    packed.source->read(packed.offset, bytes);
+    const auto places = detail::places_of(*tables_, [&](std::size_t i) { return found[i].type; });
+    const auto same = [](const packed_place& a, const packed_place& b) {
+      return a.offset == b.offset && a.type == b.type;
+    };
+    return std::ranges::equal(found, places, same) ? places.back().offset : 0;
   }
   // The tensor of a parameter that is not packed, or not packed alone.
   const stored_tensor* find_kept(const parameter_ref& p) const {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <mutex>
 #include <numeric>
@@ -52,6 +53,7 @@ void engine::on_threads(bool in_own, F f) const {
 }
 
 void engine::freeze(std::byte* packed, precision as) {
+  if (as == precision::stored) as = precision::float32;  // as parameters have them
   std::atomic<std::size_t> next = 0;
   on_threads(true, [&](std::byte* scratch) {
     for (std::size_t i;
@@ -79,6 +81,7 @@ std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const p
 
 // Whether the rhs of a contraction can be packed from blocks of that type as they are.
 bool has_blocks_along_depth(const program& tables, const instruction& s, stored_type type) {
+  if (type >= stored_type::other) return false;
   const detail::stored_info& of = detail::entry_of(type);
   return of.shares_scales() && rhs_of(tables, s).offset / sizeof(float) % of.block == 0 &&
          kernels::has_blocks_along_depth(call_at_bounds(tables, s), of.block);
@@ -97,22 +100,36 @@ void engine::pack_rows(const instruction& s, const rows_of_parameter& rows, std:
   const std::size_t offset = rhs_of(*p_, s).offset / sizeof(float);
   columns.data = const_cast<std::byte*>(rows.data) + detail::bytes_of(rows.type, offset);
   c.scratch = scratch;
-  std::size_t begin = packed_size(s.packed, as);
+  const detail::packed_layout layout = kernels::layout_of_packed();
+  const detail::packed_place at = detail::place_of(*p_, s, packed, as, layout.stored(as));
+  std::size_t begin = at.offset;
   if (rows.count != SIZE_MAX) {
     const std::size_t row = p_->parameters[packed_parameter(*p_, s)].extent[1];
     for (int l = 0; l < s.loops; ++l)
       if (columns.stride[l] == static_cast<std::ptrdiff_t>(row))
         c.extent[l] = static_cast<std::ptrdiff_t>(rows.count);
-    begin += rows.first * packed_size(line_of_packed(row), as);
+    begin += rows.first * detail::packed_size(line_of_packed(row), at.type);
   }
-  const detail::packed_layout layout = kernels::layout_of_packed();
   if (rows.type != stored_type::float32)
     kernels::pack_blocks(layout, c, rows.type, rows.type, packed + begin);
   else
-    kernels::pack_dot_kernel()(c, layout.stored(as), packed + begin);
+    kernels::pack_dot_kernel()(c, at.type, packed + begin);
+}
+
+std::size_t engine::packed_bytes(precision as, const parameter_reader& from) const {
+  if (as != precision::stored) return packed_size(p_->packed, as);
+  return detail::places_of(*p_, [&](std::size_t i) { return from.stored(i); }).back().offset;
+}
+
+std::size_t engine::packed_bytes() const noexcept {
+  return detail::size_of_packed(*p_, weights().packed, weights().weights_as);
 }
 
 void engine::freeze(std::byte* packed, precision as, const parameter_reader& from) {
+  if (as == precision::stored) {
+    const auto places = detail::places_of(*p_, [&](std::size_t i) { return from.stored(i); });
+    std::memcpy(packed, places.data(), places.size() * sizeof places.front());
+  }
   // The contractions that pack each parameter.
   std::vector<std::vector<const instruction*>> packing(p_->parameters.size());
   for (const instruction& s : p_->instructions)
@@ -122,7 +139,8 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, std::greater(), [&](std::size_t i) { return p_->parameters[i].size; });
   const auto read_and_pack = [&](std::size_t i, const instruction& s, std::byte* scratch) {
-    const stored_type type = kernels::layout_of_packed().stored(as);
+    const stored_type type =
+        detail::place_of(*p_, s, packed, as, kernels::layout_of_packed().stored(as)).type;
     const bool in_blocks = from.stored(i) == type && has_blocks_along_depth(*p_, s, type);
     if (memory_.parameters[i] != nullptr && !in_blocks) return pack(s, packed, as, scratch);
     const parameter_ref& p = p_->parameters[i];
@@ -211,15 +229,61 @@ std::uint64_t packing_of(const program& tables) {
   return h.value();
 }
 
+packed_place place_of(const program& tables, const instruction& s, const std::byte* packed,
+                      precision as, stored_type stored) noexcept {
+  if (as != precision::stored) return {packed_size(s.packed, as), stored};
+  packed_place at;
+  std::memcpy(&at, packed + packed_parameter(tables, s) * sizeof at, sizeof at);
+  at.offset += packed_size(s.packed, at.type);
+  return at;
+}
+
+std::vector<packed_place> places_of(const program& tables,
+                                    const std::function<stored_type(std::size_t)>& type) {
+  const std::size_t count = tables.parameters.size();
+  std::vector<packed_place> places(count + 1);
+  std::vector<std::size_t> size(count);
+  packed_extent end = tables.packed;
+  for (std::size_t i = count; i-- > 0;) {
+    stored_type as = type(i);
+    if (as >= stored_type::other) as = stored_type::bfloat16;
+    packed_extent begin = end;
+    for (const instruction& s : tables.instructions) {
+      if (!s.packs() || packed_parameter(tables, s) != i) continue;
+      if (s.packed.floats < begin.floats) begin = s.packed;
+      if (as != stored_type::float32 && !has_blocks_along_depth(tables, s, as))
+        as = stored_type::bfloat16;
+    }
+    size[i] = packed_size({end.floats - begin.floats, end.blocks - begin.blocks}, as);
+    places[i] = {0 - packed_size(begin, as), as};
+    end = begin;
+  }
+  std::size_t next = kernels::round_up(places.size() * sizeof(packed_place), alignment);
+  for (std::size_t i = 0; i < count; ++i) {
+    places[i].offset += next;
+    next += kernels::round_up(size[i], alignment);
+  }
+  places[count].offset = next;
+  return places;
+}
+
+std::size_t size_of_packed(const program& tables, const std::byte* packed, precision as) noexcept {
+  if (as != precision::stored) return packed_size(tables.packed, as);
+  packed_place end;
+  std::memcpy(&end, packed + tables.parameters.size() * sizeof end, sizeof end);
+  return end.offset;
+}
+
 void unpack(const program& tables, std::size_t i, std::size_t first, std::span<float> into,
             std::span<const std::byte> packed, precision as, const packed_layout& layout) {
   std::ranges::fill(into, 0.0f);
   for (const instruction& s : tables.instructions) {
     if (!s.packs() || packed_parameter(tables, s) != i) continue;
     auto c = call_at_bounds(tables, s);
-    c.operands[s.rhs].packed = layout.stored(as);
+    const packed_place at = place_of(tables, s, packed.data(), as, layout.stored(as));
+    c.operands[s.rhs].packed = at.type;
     // It is only read.
-    c.operands[s.rhs].data = const_cast<std::byte*>(packed.data()) + packed_size(s.packed, as);
+    c.operands[s.rhs].data = const_cast<std::byte*>(packed.data()) + at.offset;
     // The rhs may begin within the parameter.
     const auto begin = rhs_of(tables, s).offset / sizeof(float);
     kernels::unpack_dot(layout, c, static_cast<std::ptrdiff_t>(first - begin), into);

@@ -15,7 +15,7 @@ namespace weft {
 
 void engine::load_weights(const memory& of) const {
   if (of.packed != nullptr)
-    load_pages({of.packed, packed_size(p_->packed, of.weights_as)}, locks_);
+    load_pages({of.packed, detail::size_of_packed(*p_, of.packed, of.weights_as)}, locks_);
   for (std::size_t i = 0; i < p_->parameters.size(); ++i) {
     const parameter_ref& p = p_->parameters[i];
     // Generated code may read one in place that is packed, too.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "weft/lower/call.hpp"
+#include "weft/run/packed.hpp"
 
 namespace weft {
 
@@ -116,10 +117,10 @@ void engine::bind_calls() noexcept {
 }
 
 void engine::bind_packed(kernels::operand& o, const instruction& packed_by) const noexcept {
-  o.packed = memory_.stored;
-  // It is only read.
-  o.data =
-      const_cast<std::byte*>(memory_.packed) + packed_size(packed_by.packed, memory_.weights_as);
+  const auto at =
+      detail::place_of(*p_, packed_by, memory_.packed, memory_.weights_as, memory_.stored);
+  o.packed = at.type;
+  o.data = const_cast<std::byte*>(memory_.packed) + at.offset;  // it is only read
 }
 
 void engine::bind_inputs() noexcept {

@@ -10,8 +10,10 @@
 #include <iterator>
 #include <limits>
 
+#include "kernels/targets.hpp"
 #include "support/gguf_builder.hpp"
 #include "support/golden_file.hpp"
+#include "support/temporary.hpp"
 #include "support/thrown_by.hpp"
 #include "weft/files/load.hpp"
 #include "weft/weft.hpp"
@@ -48,6 +50,31 @@ struct product {
   constexpr auto operator()(weft::scope s) const {
     return weft::dot<Columns>(s.input<"x", float, Columns>(),
                               s.param<"q8_0", Rows<Count>, Columns>());
+  }
+};
+
+// A parameter of each format along the depth; one of F16; a table that is
+// gathered from, too.
+struct Deep : weft::axis<768> {};
+struct Three : weft::axis<3> {};
+struct One : weft::axis<1> {};
+struct formats {
+  constexpr auto operator()(weft::scope s) const {
+    const auto x = s.input<"x", float, Columns>();
+    const auto z = s.input<"z", float, Deep>();
+    const auto at = s.input<"at", std::int32_t, One>();
+    const auto table = weft::nn::tied_embedding<Rows<2>, Deep>(s / "q6_k");
+    return weft::results(
+        weft::as<"q4_0">(weft::dot<Columns>(x, s.param<"q4_0", Rows<2>, Columns>())),
+        weft::as<"q4_1">(weft::dot<Columns>(x, s.param<"q4_1", Rows<2>, Columns>())),
+        weft::as<"q5_0">(weft::dot<Columns>(x, s.param<"q5_0", Rows<2>, Columns>())),
+        weft::as<"q5_1">(weft::dot<Columns>(x, s.param<"q5_1", Rows<2>, Columns>())),
+        weft::as<"q8_0">(weft::dot<Columns>(x, s.param<"q8_0", Rows<2>, Columns>())),
+        weft::as<"q4_k">(weft::dot<Deep>(z, s.param<"q4_k", Rows<2>, Deep>())),
+        weft::as<"q5_k">(weft::dot<Deep>(z, s.param<"q5_k", Rows<2>, Deep>())),
+        weft::as<"q6_k">(table.logits(z)), weft::as<"row">(table.embed(at)),
+        weft::as<"f16">(
+            weft::dot<Three>(s.input<"three", float, Three>(), s.param<"f16", Rows<2>, Three>())));
   }
 };
 
@@ -161,6 +188,81 @@ BOOST_AUTO_TEST_CASE(blocks_of_q8_0_are_packed_as_they_are) {
                                 weft::precision::q8_0};
       },
       "x: tensor 'q8_0', Q8_0 [2, 96]: the scale of block 4 is NaN or infinite");
+}
+
+BOOST_AUTO_TEST_CASE(each_parameter_stays_in_the_format_that_the_file_has) {
+  const gguf_file file(golden_file("blocks.gguf"));
+  const auto name_in_file = [](const std::string& name) { return name.substr(0, name.find('.')); };
+  const weft::weights all(file, {.name_in_file = name_in_file, .ignore_others = true});
+  const weft::testing::temporary packed("weft_packed_stored");
+  weft::kernels::on_every_target([&](const auto&) {
+    using net = weft::module<formats>;
+    net first(all, weft::precision::stored);
+    // Room for 16 rows of 3 blocks of each, for places of 9 parameters, and to align them.
+    constexpr std::size_t most = 64 * (18 + 20 + 22 + 24 + 34) + 48 * (144 + 176 + 210);
+    BOOST_TEST(first.packed().memory.size() <= most + 10 * (64 + 16));
+    BOOST_TEST(first.parameters().is_partial());
+    weft::save(first.packed(), packed);
+    net mapped(weft::tensor_file(packed), weft::precision::stored);
+    for (net* const n : {&first, &mapped}) {
+      int wrong = 0;
+      for (std::size_t k = 0; k < 768; ++k) {
+        std::vector<float> x(96), z(768), three(3);
+        if (k < 96) x[k] = 1;
+        if (k < 3) three[k] = 1;
+        z[k] = 1;
+        const std::vector<std::int32_t> at{static_cast<std::int32_t>(k % 2)};
+        const auto y = (*n)(weft::arg<"x">(x), weft::arg<"z">(z), weft::arg<"at">(at),
+                            weft::arg<"three">(three));
+        const auto compare = [&](const auto& result, const char* name, std::size_t depth,
+                                 double most) {
+          if (k >= depth) return;
+          const auto right = file[std::string("expected.") + name].values<float>();
+          for (std::size_t row = 0; row < 2; ++row) {
+            const auto r = static_cast<double>(right[row * depth + k]);
+            wrong += std::abs(static_cast<double>(result(row)) - r) > most * std::abs(r);
+          }
+        };
+        compare(y.get<"q4_0">(), "q4_0", 96, 0);
+        compare(y.get<"q4_1">(), "q4_1", 96, 0);
+        compare(y.get<"q5_0">(), "q5_0", 96, 0);
+        compare(y.get<"q5_1">(), "q5_1", 96, 0);
+        compare(y.get<"q8_0">(), "q8_0", 96, 0);
+        compare(y.get<"q4_k">(), "q4_k", 768, 0);
+        compare(y.get<"q5_k">(), "q5_k", 768, 0);
+        compare(y.get<"q6_k">(), "q6_k", 768, 0);
+        compare(y.get<"f16">(), "f16", 3, 0x1p-8);
+        if (k < 2) {
+          const auto right = file["expected.q6_k"].values<float>();
+          for (std::size_t i = 0; i < 768; ++i)
+            wrong += y.get<"row">()(0, i) != right[k % 2 * 768 + i];
+        }
+      }
+      BOOST_TEST(wrong == 0);
+    }
+  });
+
+  auto bytes = content(golden_file("blocks.gguf"));
+  bytes[file["q6_k"].offset + 2 * 210 - 1] = std::byte{0x7c};
+  refuses(
+      [&] {
+        weft::module<formats>{weft::weights(gguf_file(bytes, "x"),
+                                            {.name_in_file = name_in_file, .ignore_others = true}),
+                              weft::precision::stored};
+      },
+      "x: tensor 'q6_k', Q6_K [2, 768]: the scale of block 1 is NaN or infinite");
+  // Another type, and a place beyond the end.
+  for (const std::size_t at : {8, 1}) {
+    weft::save(weft::module<formats>(all, weft::precision::stored).packed(), packed);
+    auto damaged = content(std::filesystem::path(packed).string());
+    const auto begin = weft::tensor_file(packed)["weft.packed"].offset;
+    damaged[begin + 16 + at] ^= std::byte{1};
+    const tensor_file bad(damaged, "y");
+    says(thrown_by([&] {
+           weft::module<formats>{bad, weft::precision::stored};
+         }),
+         "y: tensor 'weft.packed' is U8 [");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(shapes_are_outermost_first_and_tensors_may_be_empty) {

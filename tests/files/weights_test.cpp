@@ -176,7 +176,8 @@ void check_one_copy(const weft::parameter_source& file, std::int32_t last) {
       most = std::max(most, std::abs(right[i]));
       off = std::max(off, std::abs(right[i] - got[i]));
     }
-    BOOST_TEST(off <= (p == precision::float32 ? 0 : 0x1p-7f * most));
+    const float bound = p == precision::float32 ? 0 : p == precision::q4_0 ? 0x1p-3f : 0x1p-7f;
+    BOOST_TEST(off <= bound * most);
 
     const auto kept = one.parameters();
     BOOST_TEST(kept.is_partial());

@@ -42,7 +42,7 @@ struct memory {
   std::byte* workspace = nullptr;
   const std::byte* packed = nullptr;  // parameters packed by engine::freeze; null: not frozen
   precision weights_as = precision::float32;
-  stored_type stored{};  // on the SIMD target that packed them
+  stored_type stored{};  // on the SIMD target that packed them; see place_of
   // Whether the workspace has the scratch of the calling thread at its end. If not, the engine
   // allocates it, and less when it is frozen.
   bool has_scratch = true;
@@ -159,6 +159,10 @@ class engine {
   // The same, where the addresses of parameters that are only packed are null: these are read from
   // the source, a part at a time. Throws weft::error where they cannot be read.
   void freeze(std::byte* packed, precision as, const parameter_reader& from);
+  // How many bytes that packs.
+  std::size_t packed_bytes(precision as, const parameter_reader& from) const;
+  // The size of what is packed.
+  std::size_t packed_bytes() const noexcept;
   // Later runs read what is packed already, for this program and the best SIMD target. Frees the
   // scratch that only packing needs; the first of the functions above does not, so that a module
   // that is frozen again allocates nothing.

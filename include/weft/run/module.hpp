@@ -172,7 +172,7 @@ class runnable {
   // innermost axes, as every weight of a linear layer is; not those with an axis of runtime length
   // or a batch axis, which the lhs and the result have too. The others are read in place.
   //
-  // In bfloat16 and q8_0, packed weights take less memory and are rounded, see weft::precision; no
+  // In other precisions, packed weights take less memory and are rounded, see weft::precision; no
   // generated code reads these. The first call allocates packed_bytes(p), and
   // later ones with the same precision reuse that memory: getting pages from the system can take
   // longer than packing. With run_on before, several threads pack.
@@ -229,10 +229,8 @@ class runnable {
   packed_weights packed() const {
     if (!engine_->is_frozen()) detail::raise("packed: the module is not frozen");
     const memory& blocks = engine_->weights();
-    return {&code::program,
-            parameters_,
-            {blocks.packed, packed_bytes(blocks.weights_as)},
-            blocks.weights_as};
+    return {
+        &code::program, parameters_, {blocks.packed, engine_->packed_bytes()}, blocks.weights_as};
   }
 
   // Runs the model: one weft::arg per input, in any order. Returns a read-only view of the model's
@@ -322,7 +320,7 @@ class runnable {
     if (packed_ != nullptr) {
       engine_->adopt(packed_.get(), p);
     } else {
-      packed_ = allocate(packed_bytes(p));
+      packed_ = allocate(engine_->packed_bytes(p, *file));
       engine_->freeze(packed_.get(), p, *file);
     }
   }

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "weft/kernels/kernels.hpp"
 #include "weft/lower/program.hpp"
@@ -27,6 +29,23 @@ namespace detail {
 // and packed_layout: its parameters, and the contractions that they are packed for.
 // Programs with the same hash read each other's packed weights.
 std::uint64_t packing_of(const program& tables);
+
+// Where the operand of a contraction is packed, in bytes, and as what. As precision::stored, packed
+// weights begin with a list of these: of each parameter, the offset from which those of
+// instructions count, modulo 2^64, and the end of all.
+struct packed_place {
+  std::uint64_t offset;
+  stored_type type;
+  std::uint8_t unused[7]{};
+};
+// `stored` is what all are stored in, as another precision.
+packed_place place_of(const program& tables, const instruction& s, const std::byte* packed,
+                      precision as, stored_type stored) noexcept;
+// That list, of parameters in these types; where weights cannot be packed in one, in bfloat16.
+std::vector<packed_place> places_of(const program& tables,
+                                    const std::function<stored_type(std::size_t)>& type);
+// The size of packed weights.
+std::size_t size_of_packed(const program& tables, const std::byte* packed, precision as) noexcept;
 
 // Elements [first, first + into.size()) of parameter i, from what the program's contractions have
 // packed of it in a target's layout; zeros where they have packed nothing.

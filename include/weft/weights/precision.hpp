@@ -26,10 +26,12 @@ namespace weft {
 //   2^-7.8 of the largest of its 32, plus 2^-18; what it is multiplied with stays float32. Blocks
 //   of a file that has Q8_0 along that depth are taken as they are. With a weight that is NaN or
 //   infinite, or above 8.3e6, all 32 are NaN.
+// - stored is as a file has the weights: blocks of GGUF's formats that follow each other along that
+//   depth bit for bit, each parameter in its own format; float32 as it is; others in bfloat16.
 // - q4_0 takes 9/64 of the memory: GGUF's Q4_0, with d = w / -8 of the weight w of the largest
 //   magnitude, and 4 bits each, w / d in [-8, 7]. A weight is off by at most (2^-3 + 2^-11) of the
 //   largest of its 32, plus 2^-21; all 32 are NaN with one above 5.2e5. Else as q8_0.
-enum class precision : std::uint8_t { float32, bfloat16, bfloat16_products, q8_0, q4_0 };
+enum class precision : std::uint8_t { float32, bfloat16, bfloat16_products, q8_0, q4_0, stored };
 
 // What packed weights take, or where they begin.
 struct packed_extent {
@@ -43,11 +45,11 @@ struct packed_extent {
   }
 };
 
-// The same in bytes.
+// The same in bytes; as precision::stored, at most.
 constexpr std::size_t packed_size(packed_extent e, precision as) {
   if (as == precision::q8_0) return e.blocks * 34;
   if (as == precision::q4_0) return e.blocks * 18;
-  return as == precision::float32 ? e.floats : e.floats / 2;
+  return as == precision::float32 || as == precision::stored ? e.floats : e.floats / 2;
 }
 
 // The extent of a line of weights along the depth, which is padded to full blocks. Some targets
@@ -59,8 +61,8 @@ constexpr packed_extent line_of_packed(std::size_t depth) {
 namespace detail {
 
 // In files of packed weights.
-inline constexpr std::array precision_names{"float32", "bfloat16", "bfloat16_products", "q8_0",
-                                            "q4_0"};
+inline constexpr std::array precision_names{"float32", "bfloat16", "bfloat16_products",
+                                            "q8_0",    "q4_0",     "stored"};
 constexpr const char* name_of(precision p) {
   return precision_names[static_cast<std::size_t>(p)];
 }
