@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -116,10 +117,7 @@ class packed_reader : public parameter_reader {
     if (packed.bytes < bytes.size()) return 0;
     packed.source->read(packed.offset, bytes);
     const auto places = detail::places_of(*tables_, [&](std::size_t i) { return found[i].type; });
-    const auto same = [](const packed_place& a, const packed_place& b) {
-      return a.offset == b.offset && a.type == b.type;
-    };
-    return std::ranges::equal(found, places, same) ? places.back().offset : 0;
+    return std::memcmp(places.data(), found.data(), bytes.size()) == 0 ? places.back().offset : 0;
   }
   // The tensor of a parameter that is not packed, or not packed alone.
   const stored_tensor* find_kept(const parameter_ref& p) const {

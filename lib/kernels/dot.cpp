@@ -330,14 +330,13 @@ class gemm : public gemm_results {
       float sums[max_skinny_m * max_amx_columns]{};
       detail::with_format(x_.packed, [&]<class Format>(Format format) {
         if constexpr (detail::shares_scales<Format>) {
-          const products_with_blocks p{
-              a.row, blocks_of<Format>(t, depth), t.width(), depth.count, sums, max_amx_columns};
-          if (rows.count == 1)
-            add_products(tag(), format, std::make_index_sequence<1>(), p);
-          else if (rows.count == 2)
-            add_products(tag(), format, std::make_index_sequence<2>(), p);
-          else
-            add_products(tag(), format, std::make_index_sequence<max_skinny_m>(), p);
+          const auto add = [&](auto r) {
+            add_products(tag(), format, r, a.row, blocks_of<Format>(t, depth), t.width(),
+                         depth.count, sums);
+          };
+          if (rows.count == 1) return add(std::make_index_sequence<1>());
+          if (rows.count == 2) return add(std::make_index_sequence<2>());
+          add(std::make_index_sequence<max_skinny_m>());
         }
       });
       compute_tile(o, {columns, depth, t, 0, rows.count, result}, a, rhs_micro_panel<q8_block>{}, 0,

@@ -35,9 +35,6 @@ constexpr std::size_t bf16_pitch(std::size_t pairs) {
   return pairs < 2 * line ? pairs : (round_up(pairs, line) / line | 1) * line;
 }
 
-// The depth that is promoted at a time for a few rows.
-constexpr std::size_t max_promoted_depth = 256;
-
 // Prefetch distance, in steps of the depth, for an lhs with unit stride along its rows: where its
 // depth stride is a power of two, all these lines map to a few sets of the cache.
 constexpr std::ptrdiff_t prefetch_distance_in_lines = 8;
@@ -156,11 +153,7 @@ struct gemm_plan {
         block.rows = block_size(rows, fit * max_amx_rows, max_amx_rows);
     }
     const bool reads_packed = packed && lhs_in_place && !promotes;
-    if (promotes && skinny) {
-      // What is promoted stays in L1 until it is multiplied.
-      block.columns = std::min(block.columns, tile_vectors * hn::Lanes(tag()));
-      block.depth = block_size(depth, max_promoted_depth, depth_unit);
-    } else if (reads_packed && skinny && !bf16_pairs) {
+    if (reads_packed && skinny && !bf16_pairs) {
       block.depth = block_size(depth, max_blocks.depth, depth_unit);
     } else if (reads_packed) {
       // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights

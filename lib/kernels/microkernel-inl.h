@@ -16,7 +16,7 @@
 #include "hwy/cache_control.h"
 #include "kernels/amx.hpp"
 #include "kernels/epilogue-inl.h"
-#include "kernels/q8_blocks-inl.h"
+#include "kernels/packed_blocks-inl.h"
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/hwy-inl.h"
 
@@ -162,11 +162,11 @@ HWY_INLINE void add_blocks(std::index_sequence<I...>, const float* const* row,
   const tag d;
   const std::size_t lanes = hn::Lanes(d), width = static_cast<std::size_t>(rhs.step);
   std::ptrdiff_t at = 0;
-  q8_lines lines{rhs.data, width};
-  for (std::size_t count; depth != 0; depth -= count, lines.blocks += width) {
+  lines_of_blocks<tag> lines{reinterpret_cast<const std::uint8_t*>(rhs.data), width, 0};
+  for (std::size_t count; depth != 0; depth -= count, lines.tile += width * sizeof(q8_block)) {
     count = std::min(depth, q8_block::depth);
     const auto add_block = [&](auto... of_block) HWY_ATTR __attribute__((always_inline)) {
-      const std::int8_t* from = lines.elements(0);
+      const auto* from = reinterpret_cast<const std::int8_t*>(lines.tile + 2 * width);
       for (std::size_t k = count; k != 0; --k, at += lhs_step, from += width) {
         hwy::Prefetch(prefetch.data);
         prefetch.data += prefetch.step;
@@ -177,8 +177,8 @@ HWY_INLINE void add_blocks(std::index_sequence<I...>, const float* const* row,
                                 of_block)),
          ...);
       }
-      const vec s0 = lines.scales(d, 0), s1 = Vectors > 1 ? lines.scales(d, lanes) : s0;
-      const vec s2 = Vectors > 2 ? lines.scales(d, 2 * lanes) : s0;
+      const vec s0 = lines.half(0), s1 = Vectors > 1 ? lines.half(0, lanes) : s0;
+      const vec s2 = Vectors > 2 ? lines.half(0, 2 * lanes) : s0;
       ((sums = hn::MulAdd(of_block, pick<I % Vectors>(s0, s1, s2), sums)), ...);
     };
     add_block((static_cast<void>(I), hn::Zero(d))...);

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "hwy/cache_control.h"
-#include "kernels/q8_blocks-inl.h"
+#include "kernels/amx.hpp"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/weights/formats.hpp"
 
@@ -22,6 +22,35 @@ namespace weft::kernels::HWY_NAMESPACE {
 // Prefetch distance in bytes for weights that are read once. Half of a page of 4 KiB and more
 // measured slower.
 constexpr std::size_t prefetch_distance = 1024;
+
+// By integers, as targets convert NaN and subnormals in several ways.
+template <class D>
+HWY_INLINE hn::Vec<D> from_float16(D d, const std::uint16_t* from) {
+  const hn::RebindToUnsigned<D> bits;
+  const auto half = hn::PromoteTo(bits, hn::LoadU(hn::Rebind<std::uint16_t, D>(), from));
+  const auto exponent = hn::And(half, hn::Set(bits, 0x7c00));
+  const auto wide =
+      hn::Add(hn::ShiftLeft<13>(hn::And(half, hn::Set(bits, 0x7fff))), hn::Set(bits, 112u << 23));
+  // 2^-14 is added to subnormal ones, and subtracted; NaN and infinity have all exponent bits.
+  const auto more = hn::BitCast(d, hn::Add(wide, hn::Set(bits, 1u << 23)));
+  const auto small = hn::BitCast(bits, hn::Sub(more, hn::Set(d, 0x1p-14f)));
+  const auto large = hn::Or(wide, hn::Set(bits, 0xffu << 23));
+  const auto size =
+      hn::IfThenElse(hn::Eq(exponent, hn::Zero(bits)), small,
+                     hn::IfThenElse(hn::Eq(exponent, hn::Set(bits, 0x7c00)), large, wide));
+  return hn::BitCast(d, hn::Or(size, hn::ShiftLeft<16>(hn::And(half, hn::Set(bits, 0x8000)))));
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> from_bytes(D d, const std::int8_t* elements) {
+  const auto bytes = hn::LoadU(hn::Rebind<std::int8_t, D>(), elements);
+  return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), bytes));
+}
+
+struct q8_block {
+  static constexpr std::size_t depth = 32;
+  std::uint8_t bytes[2 + depth];
+};
 
 // The blocks of a vector of lines, of a tile of `width` lines, from line `line` on.
 template <class D>
@@ -38,9 +67,10 @@ struct lines_of_blocks {
   HWY_INLINE hn::Vec<D> signed_byte(std::size_t i) const {
     return from_bytes(D(), reinterpret_cast<const std::int8_t*>(tile + i * width + line));
   }
-  // The float16 at byte i of each.
-  HWY_INLINE hn::Vec<D> half(std::size_t i) const {
-    return from_float16(D(), reinterpret_cast<const std::uint16_t*>(tile + i * width) + line);
+  // The float16 at byte i of each, or of those `further` lines on.
+  HWY_INLINE hn::Vec<D> half(std::size_t i, std::size_t further = 0) const {
+    return from_float16(D(),
+                        reinterpret_cast<const std::uint16_t*>(tile + i * width) + line + further);
   }
 };
 
@@ -146,30 +176,23 @@ HWY_INLINE void decode(const detail::format<stored_type::q6_k>&, const lines_of_
 }
 
 // A few rows times the lines of a tile, whose blocks begin at `tile`: row r's sums over the depth,
-// of full blocks, are added to those from sums + r * pitch on.
-struct products_with_blocks {
-  const float* const* row;
-  const std::uint8_t* tile;
-  std::size_t width, depth;
-  float* sums;
-  std::size_t pitch;
-};
-
+// of full blocks, are added to those from sums + r * max_amx_columns on.
 template <class D, class Format, std::size_t... R>
 HWY_NOINLINE void add_products(D d, Format format, std::index_sequence<R...>,
-                               products_with_blocks p) {
-  const std::size_t bytes = p.width * Format::bytes;
-  const float* row[]{p.row[R]...};
-  for (; p.depth != 0; p.depth -= Format::block, p.tile += bytes) {
+                               const float* const* rows, const std::uint8_t* tile,
+                               std::size_t width, std::size_t depth, float* sums) {
+  const std::size_t bytes = width * Format::bytes;
+  const float* row[]{rows[R]...};
+  for (; depth != 0; depth -= Format::block, tile += bytes) {
     // The blocks at the prefetch distance, a part with each pair of the first vector.
-    const std::uint8_t* ahead = p.tile + prefetch_distance;
+    const std::uint8_t* ahead = tile + prefetch_distance;
     std::size_t step = bytes / (Format::block / 2);
-    for (std::size_t line = 0; line < p.width; line += hn::Lanes(d), step = 0) {
-      float* const to = p.sums + line;
-      hn::Vec<D> sum[]{hn::LoadU(d, to + R * p.pitch)...},
+    for (std::size_t line = 0; line < width; line += hn::Lanes(d), step = 0) {
+      float* const to = sums + line;
+      hn::Vec<D> sum[]{hn::LoadU(d, to + R * max_amx_columns)...},
           other[]{(static_cast<void>(R), hn::Zero(d))...};
       decode(
-          format, lines_of_blocks<D>{p.tile, p.width, line},
+          format, lines_of_blocks<D>{tile, width, line},
           [&](std::size_t i, auto v, std::size_t j, auto w) HWY_ATTR
           __attribute__((always_inline)) {
             hwy::Prefetch(ahead);
@@ -177,7 +200,7 @@ HWY_NOINLINE void add_products(D d, Format format, std::index_sequence<R...>,
             ((sum[R] = hn::MulAdd(hn::Set(d, row[R][i]), v, sum[R])), ...);
             ((other[R] = hn::MulAdd(hn::Set(d, row[R][j]), w, other[R])), ...);
           });
-      (hn::StoreU(hn::Add(sum[R], other[R]), d, to + R * p.pitch), ...);
+      (hn::StoreU(hn::Add(sum[R], other[R]), d, to + R * max_amx_columns), ...);
     }
     ((row[R] += Format::block), ...);
   }

@@ -66,17 +66,6 @@ void unpack_dot(const detail::packed_layout& layout, const call& dot, std::ptrdi
   }
 }
 
-namespace {
-
-// The block of these elements.
-void encode_block(stored_type as, const float* elements, std::uint8_t* bytes) {
-  detail::with_format(as, [&]<class Format>(Format) {
-    if constexpr (requires { Format::encode(elements, bytes); }) Format::encode(elements, bytes);
-  });
-}
-
-}  // namespace
-
 void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_type from,
                  stored_type as, std::byte* packed) noexcept {
   const detail::stored_info& format = detail::entry_of(as);
@@ -104,7 +93,10 @@ void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_ty
         } else {
           float values[detail::max_block]{};
           for (std::size_t i = 0; i < count; ++i) values[i] = x.rhs[line[j] + element[i]];
-          encode_block(as, values, bytes);
+          detail::with_format(as, [&]<class Format>(Format) {
+            if constexpr (requires { Format::encode(values, bytes); })
+              Format::encode(values, bytes);
+          });
         }
         to.for_parts(t, t.first + j, k / block, [&](auto at, auto begin, auto n) {
           std::memcpy(packed + at, bytes + begin, n);

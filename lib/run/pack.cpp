@@ -121,10 +121,6 @@ std::size_t engine::packed_bytes(precision as, const parameter_reader& from) con
   return detail::places_of(*p_, [&](std::size_t i) { return from.stored(i); }).back().offset;
 }
 
-std::size_t engine::packed_bytes() const noexcept {
-  return detail::size_of_packed(*p_, weights().packed, weights().weights_as);
-}
-
 void engine::freeze(std::byte* packed, precision as, const parameter_reader& from) {
   if (as == precision::stored) {
     const auto places = detail::places_of(*p_, [&](std::size_t i) { return from.stored(i); });

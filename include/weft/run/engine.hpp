@@ -161,8 +161,6 @@ class engine {
   void freeze(std::byte* packed, precision as, const parameter_reader& from);
   // How many bytes that packs.
   std::size_t packed_bytes(precision as, const parameter_reader& from) const;
-  // The size of what is packed.
-  std::size_t packed_bytes() const noexcept;
   // Later runs read what is packed already, for this program and the best SIMD target. Frees the
   // scratch that only packing needs; the first of the functions above does not, so that a module
   // that is frozen again allocates nothing.

@@ -230,7 +230,10 @@ class runnable {
     if (!engine_->is_frozen()) detail::raise("packed: the module is not frozen");
     const memory& blocks = engine_->weights();
     return {
-        &code::program, parameters_, {blocks.packed, engine_->packed_bytes()}, blocks.weights_as};
+        &code::program,
+        parameters_,
+        {blocks.packed, detail::size_of_packed(code::program, blocks.packed, blocks.weights_as)},
+        blocks.weights_as};
   }
 
   // Runs the model: one weft::arg per input, in any order. Returns a read-only view of the model's

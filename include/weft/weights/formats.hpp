@@ -29,9 +29,9 @@ using block_bytes = const std::uint8_t*;
 //   gguf          its number in GGUF, which is ggml's; -1: GGUF does not have it
 //   block, bytes  the elements of a block, and its bytes
 //   value         the type of its elements: double, float, std::int64_t, std::int32_t or bool
-//   halves        of blocks that share scales, the bytes that are float16, from one to before
-//   another decode(b, to) the elements of a block: exact, or rounded once encode(x)     the element
-//   nearest to x, ties to even, as it is stored; without it, no file is
+//   halves        of blocks that share scales, the range of bytes that are float16; else empty
+//   decode(b, to) the elements of a block: exact, or rounded once
+//   encode(x)     the element nearest to x, ties to even, as it is stored; without it, no file is
 //                 written in this type
 //   encode(x, to) of blocks that share scales, the block of these elements; without it, no weights
 //                 are quantised to this type
@@ -44,11 +44,21 @@ struct in_files {
   static constexpr int gguf = Number;
 };
 
+struct range_of_bytes {
+  std::uint8_t begin, end;
+};
+template <class Value, std::size_t Bytes, std::size_t Block = 1, range_of_bytes Halves = {}>
+struct block_format {
+  using value = Value;
+  static constexpr std::size_t block = Block, bytes = Bytes;
+  static constexpr range_of_bytes halves = Halves;
+};
+template <class Format>
+inline constexpr bool shares_scales = Format::halves.end != 0;
+
 // Numbers that are stored as they are.
 template <class T>
-struct plain_format {
-  using value = T;
-  static constexpr std::size_t block = 1, bytes = sizeof(T);
+struct plain_format : block_format<T, sizeof(T)> {
   static void decode(block_bytes b, T* to) { std::memcpy(to, b, sizeof(T)); }
   static constexpr T encode(auto x) { return static_cast<T>(x); }
 };
@@ -61,23 +71,6 @@ struct format<stored_type::int64> : in_files<"I64", 27>, plain_format<std::int64
 template <>
 struct format<stored_type::int32> : in_files<"I32", 26>, plain_format<std::int32_t> {};
 
-template <class Value, std::size_t Bytes, std::size_t Block = 1>
-struct block_format {
-  using value = Value;
-  static constexpr std::size_t block = Block, bytes = Bytes;
-};
-struct range_of_bytes {
-  std::uint8_t begin, end;
-};
-// Blocks that share scales.
-template <std::size_t Bytes, std::size_t Block, std::uint8_t Begin, std::uint8_t End>
-struct scaled_format : block_format<float, Bytes, Block> {
-  static constexpr range_of_bytes halves{Begin, End};
-};
-template <class Format>
-concept shares_scales = requires {
-  Format::halves;
-};
 inline std::uint16_t bits16_at(block_bytes b) {
   std::uint16_t bits = 0;
   std::memcpy(&bits, b, sizeof bits);
@@ -122,7 +115,8 @@ struct format<stored_type::uint8> : in_files<"U8">, block_format<std::int32_t, 1
 // 32 elements: a scale, in some formats a minimum, in some a fifth bit of each element, and the low
 // 4 bits of elements i and i + 16 in byte i.
 template <bool Minimum, bool FifthBit>
-struct small_block : scaled_format<2 + 2 * Minimum + 4 * FifthBit + 16, 32, 0, 2 + 2 * Minimum> {
+struct small_block : block_format<float, 2 + 2 * Minimum + 4 * FifthBit + 16, 32,
+                                  range_of_bytes{0, 2 + 2 * Minimum}> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b);
     constexpr int middle = Minimum ? 0 : FifthBit ? 16 : 8;
@@ -135,36 +129,29 @@ struct small_block : scaled_format<2 + 2 * Minimum + 4 * FifthBit + 16, 32, 0, 2
     }
   }
 };
-// A block's scale as it is encoded: a float16; NaN where it is not finite.
-struct encoded_scale {
-  std::uint16_t bits;
-  float inverse;  // zero where there is none
-
-  explicit encoded_scale(float d) : bits(to_float16(d)) {
-    const bool finite = (bits & 0x7c00) != 0x7c00;
-    if (!finite) bits = 0x7e00;
-    // Of subnormal d, whose inverse may be infinite, the float16 is zero.
-    const bool has_inverse = finite && (d < 0 ? -d : d) >= std::numeric_limits<float>::min();
-    inverse = has_inverse ? 1 / d : 0;
-  }
-};
+// Writes a block's scale, d as a float16, or NaN where it is not finite. Returns 1 / d, or 0 where
+// there is none; of subnormal d, where it may be infinite, the float16 is zero.
+inline float encode_scale(float d, std::uint8_t* to) {
+  std::uint16_t bits = to_float16(d);
+  const bool finite = (bits & 0x7c00) != 0x7c00;
+  if (!finite) bits = 0x7e00;
+  std::memcpy(to, &bits, sizeof bits);
+  return finite && (d < 0 ? -d : d) >= std::numeric_limits<float>::min() ? 1 / d : 0;
+}
 // The first element of the largest magnitude; NaN and infinity are the largest.
 inline float largest_of(const float* x, std::size_t count) {
   const auto magnitude = [](float v) { return std::bit_cast<std::uint32_t>(v) & 0x7fffffffu; };
-  float most = x[0];
-  for (std::size_t i = 1; i < count; ++i)
-    if (magnitude(x[i]) > magnitude(most)) most = x[i];
-  return most;
+  return *std::max_element(x, x + count,
+                           [=](float a, float b) { return magnitude(a) < magnitude(b); });
 }
 
 // Encoded as ggml's quantize_row_q4_0_ref does, where that is defined.
 template <>
 struct format<stored_type::q4_0> : in_files<"Q4_0", 2>, small_block<false, false> {
   static void encode(const float* x, std::uint8_t* to) {
-    const encoded_scale d(largest_of(x, block) / -8);
-    std::memcpy(to, &d.bits, sizeof d.bits);
+    const float inverse = encode_scale(largest_of(x, block) / -8, to);
     const auto q = [&](float v) {
-      return d.inverse == 0 ? 8 : std::min(15, static_cast<int>(v * d.inverse + 8.5f));
+      return inverse == 0 ? 8 : std::min(15, static_cast<int>(v * inverse + 8.5f));
     };
     for (std::size_t i = 0; i < 16; ++i)
       to[2 + i] = static_cast<std::uint8_t>(q(x[i]) | q(x[i + 16]) << 4);
@@ -180,7 +167,8 @@ struct format<stored_type::q5_1> : in_files<"Q5_1", 7>, small_block<true, true> 
 // A scale, and 32 signed bytes. Encoded as ggml's quantize_row_q8_0_ref does, where that is
 // defined.
 template <>
-struct format<stored_type::q8_0> : in_files<"Q8_0", 8>, scaled_format<2 + 32, 32, 0, 2> {
+struct format<stored_type::q8_0> : in_files<"Q8_0", 8>,
+                                   block_format<float, 2 + 32, 32, range_of_bytes{0, 2}> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b);
     for (std::size_t i = 0; i < block; ++i)
@@ -188,10 +176,9 @@ struct format<stored_type::q8_0> : in_files<"Q8_0", 8>, scaled_format<2 + 32, 32
   }
   static void encode(const float* x, std::uint8_t* to) {
     const float most = largest_of(x, block);
-    const encoded_scale d((most < 0 ? -most : most) / 127);
-    std::memcpy(to, &d.bits, sizeof d.bits);
+    const float inverse = encode_scale((most < 0 ? -most : most) / 127, to);
     for (std::size_t i = 0; i < block; ++i) {
-      const double q = static_cast<double>(d.inverse == 0 ? 0 : x[i] * d.inverse);
+      const double q = static_cast<double>(inverse == 0 ? 0 : x[i] * inverse);
       to[2 + i] = static_cast<std::uint8_t>(static_cast<std::int8_t>(q < 0 ? q - 0.5 : q + 0.5));
     }
   }
@@ -200,7 +187,8 @@ struct format<stored_type::q8_0> : in_files<"Q8_0", 8>, scaled_format<2 + 32, 32
 // 256 elements in 8 groups, each with a scale and a minimum of 6 bits, which are multiples of the
 // block's two float16.
 template <bool FifthBit>
-struct grouped_block : scaled_format<4 + 12 + 32 * FifthBit + 128, 256, 0, 4> {
+struct grouped_block
+    : block_format<float, 4 + 12 + 32 * FifthBit + 128, 256, range_of_bytes{0, 4}> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b), minimum = float16_at(b + 2);
     const block_bytes six = b + 4, high = b + 16, low = high + 32 * FifthBit;
@@ -228,8 +216,8 @@ struct format<stored_type::q5_k> : in_files<"Q5_K", 13>, grouped_block<true> {};
 // elements i and i + 64 of a half in byte i, two high bits of elements i, i + 32, i + 64 and i + 96
 // in byte i; the block's float16 is last.
 template <>
-struct format<stored_type::q6_k> : in_files<"Q6_K", 14>,
-                                   scaled_format<128 + 64 + 16 + 2, 256, 208, 210> {
+struct format<stored_type::q6_k>
+    : in_files<"Q6_K", 14>, block_format<float, 128 + 64 + 16 + 2, 256, range_of_bytes{208, 210}> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b + 208);
     for (unsigned e = 0; e < 256; ++e) {
@@ -267,8 +255,7 @@ struct stored_info {
   int gguf;
   std::size_t block, bits;  // of a block
   stored_type type = stored_type::other;
-  range_of_bytes halves{};  // empty: no scales are shared
-
+  range_of_bytes halves{};
   constexpr bool shares_scales() const { return halves.end != 0; }
 };
 template <stored_type Type>
@@ -278,9 +265,7 @@ constexpr stored_info checked_info() {
                 "weights: a stored type has no entry, or it lacks name, number, value or block; "
                 "write detail::format<stored_type::...>");
   static_assert(says_decode<entry>, "weights: an entry has no function decode");
-  stored_info info{entry::name, entry::gguf, entry::block, 8 * entry::bytes, Type};
-  if constexpr (shares_scales<entry>) info.halves = entry::halves;
-  return info;
+  return {entry::name, entry::gguf, entry::block, 8 * entry::bytes, Type, entry::halves};
 }
 template <class Sequence>
 inline constexpr int stored_infos = 0;
