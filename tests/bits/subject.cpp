@@ -106,7 +106,7 @@ std::map<std::string, std::uint64_t> subject::run(const run_options& how) const 
     addresses.push_back(parameters.back().memory.data());
   }
   const auto gradients = allocate(p.gradient_bytes), workspace = allocate(p.workspace_bytes),
-             packed = allocate(packed_size(p.packed, *how.frozen));
+             packed = allocate(packed_size(p.packed, how.frozen.value_or(precision::float32)));
   engine e(p, {addresses.data(), gradients.get(), workspace.get()},
            how.generated ? how.generated() : generated_steps{});
   e.draw_from({.seed = 3, .step = 5});
