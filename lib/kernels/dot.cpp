@@ -328,17 +328,8 @@ class gemm : public gemm_results {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
       float sums[max_skinny_m * max_amx_columns]{};
-      detail::with_format(x_.packed, [&]<class Format>(Format format) {
-        if constexpr (detail::shares_scales<Format>) {
-          const auto add = [&](auto r) {
-            add_products(tag(), format, r, a.row, blocks_of<Format>(t, depth), t.width(),
-                         depth.count, sums);
-          };
-          if (rows.count == 1) return add(std::make_index_sequence<1>());
-          if (rows.count == 2) return add(std::make_index_sequence<2>());
-          add(std::make_index_sequence<max_skinny_m>());
-        }
-      });
+      add_products(tag(), x_.packed, rows.count, a.row, blocks_of(t, depth), t.width(), depth.count,
+                   sums);
       compute_tile(o, {columns, depth, t, 0, rows.count, result}, a, rhs_micro_panel<q8_block>{}, 0,
                    {nullptr, 0}, sums);
     }

@@ -380,9 +380,8 @@ class gemm_operands {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
       if (plan_.in_blocks) {
-        detail::with_format(x_.packed, [&]<class Format>(Format format) {
-          if constexpr (detail::shares_scales<Format>) promote_blocks(format, t, columns, depth);
-        });
+        promote_blocks(d, x_.packed, blocks_of(t, depth), t.width(), depth.count,
+                       packed_tile(t, columns, depth));
         continue;
       }
       const bf16* from = in_packed<const bf16>(packed_, t, depth);
@@ -394,29 +393,12 @@ class gemm_operands {
   }
 
   // A tile's blocks in the packed operand.
-  template <class Format>
   const std::uint8_t* blocks_of(const n_tile& t, range depth) const {
-    constexpr std::size_t block = Format::block;
+    const detail::stored_info& f = detail::entry_of(x_.packed);
+    const std::size_t blocks = (depth_count_ + f.block - 1) / f.block;
     return reinterpret_cast<const std::uint8_t*>(packed_) +
-           detail::number_of_block(t.first, t.width(), (depth_count_ + block - 1) / block,
-                                   depth.first / block, t.first) *
-               Format::bytes;
-  }
-
-  template <class Format>
-  HWY_NOINLINE void promote_blocks(Format format, const n_tile& t, range columns,
-                                   range depth) const {
-    constexpr std::size_t block = Format::block;
-    const std::size_t lanes = hn::Lanes(tag()), width = t.width();
-    const std::uint8_t* from = blocks_of<Format>(t, depth);
-    float* const to = packed_tile(t, columns, depth);
-    for (std::size_t k = 0; k < depth.count; k += block, from += width * Format::bytes)
-      for (std::size_t line = 0; line < width; line += lanes)
-        decode(format, lines_of_blocks<tag>{from, width, line},
-               [=, count = depth.count](std::size_t i, vec v, std::size_t j, vec w) HWY_ATTR {
-                 if (k + i < count) hn::StoreU(v, tag(), to + (k + i) * width + line);
-                 if (k + j < count) hn::StoreU(w, tag(), to + (k + j) * width + line);
-               });
+           detail::number_of_block(t.first, t.width(), blocks, depth.first / f.block, t.first) *
+               f.bits / 8;
   }
 
   void pack_lhs(const float* lhs, range rows, range depth) const {

@@ -13,6 +13,7 @@
 
 #include "hwy/cache_control.h"
 #include "kernels/amx.hpp"
+#include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/weights/formats.hpp"
 
@@ -25,9 +26,8 @@ constexpr std::size_t prefetch_distance = 1024;
 
 // By integers, as targets convert NaN and subnormals in several ways.
 template <class D>
-HWY_INLINE hn::Vec<D> from_float16(D d, const std::uint16_t* from) {
+HWY_INLINE hn::Vec<D> from_float16(D d, hn::VFromD<hn::RebindToUnsigned<D>> half) {
   const hn::RebindToUnsigned<D> bits;
-  const auto half = hn::PromoteTo(bits, hn::LoadU(hn::Rebind<std::uint16_t, D>(), from));
   const auto exponent = hn::And(half, hn::Set(bits, 0x7c00));
   const auto wide =
       hn::Add(hn::ShiftLeft<13>(hn::And(half, hn::Set(bits, 0x7fff))), hn::Set(bits, 112u << 23));
@@ -69,8 +69,9 @@ struct lines_of_blocks {
   }
   // The float16 at byte i of each, or of those `further` lines on.
   HWY_INLINE hn::Vec<D> half(std::size_t i, std::size_t further = 0) const {
-    return from_float16(D(),
-                        reinterpret_cast<const std::uint16_t*>(tile + i * width) + line + further);
+    const lines_of_blocks of{tile, width, line + further};
+    const auto bits = hn::Or(of.byte(i), hn::ShiftLeft<8>(of.byte(i + 1)));
+    return from_float16(D(), hn::BitCast(hn::RebindToUnsigned<D>(), bits));
   }
 };
 
@@ -204,6 +205,38 @@ HWY_NOINLINE void add_products(D d, Format format, std::index_sequence<R...>,
     }
     ((row[R] += Format::block), ...);
   }
+}
+
+template <class D>
+HWY_NOINLINE void add_products(D d, stored_type type, std::size_t count, const float* const* rows,
+                               const std::uint8_t* tile, std::size_t width, std::size_t depth,
+                               float* sums) {
+  detail::with_format(type, [&]<class Format>(Format format) {
+    if constexpr (detail::shares_scales<Format>) {
+      const auto add = [&](auto r) { add_products(d, format, r, rows, tile, width, depth, sums); };
+      if (count == 1) return add(std::make_index_sequence<1>());
+      if (count == 2) return add(std::make_index_sequence<2>());
+      add(std::make_index_sequence<max_skinny_m>());
+    }
+  });
+}
+
+// A tile's lines over the depth, as floats: at depth k, from to + k * width on.
+template <class D>
+HWY_NOINLINE void promote_blocks(D d, stored_type type, const std::uint8_t* tile, std::size_t width,
+                                 std::size_t depth, float* to) {
+  detail::with_format(type, [=]<class Format>(Format format) HWY_ATTR {
+    if constexpr (detail::shares_scales<Format>) {
+      const std::uint8_t* from = tile;
+      for (std::size_t k = 0; k < depth; k += Format::block, from += width * Format::bytes)
+        for (std::size_t line = 0; line < width; line += hn::Lanes(d))
+          decode(format, lines_of_blocks<D>{from, width, line},
+                 [=](std::size_t i, auto v, std::size_t j, auto w) HWY_ATTR {
+                   if (k + i < depth) hn::StoreU(v, d, to + (k + i) * width + line);
+                   if (k + j < depth) hn::StoreU(w, d, to + (k + j) * width + line);
+                 });
+    }
+  });
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

@@ -18,13 +18,11 @@ std::size_t packed_matrix::blocks() const noexcept {
 
 std::size_t packed_matrix::offset(const tile_of_lines& of, std::size_t line,
                                   std::size_t k) const noexcept {
-  return number_of_block(of.first, of.vectors * layout.lanes, blocks(), k, line) *
-         entry_of(type).bits / 8;
+  return number_of_block(of.first, of.vectors * layout.lanes, blocks(), k, line) * bytes_of_block();
 }
 
-packed_matrix::block_of_bytes packed_matrix::bytes_of_block() const noexcept {
-  const stored_info& of = entry_of(type);
-  return {of.bits / 8, of.halves.begin, of.halves.end};
+std::size_t packed_matrix::bytes_of_block() const noexcept {
+  return entry_of(type).bits / 8;
 }
 
 std::size_t packed_size(packed_extent e, stored_type as) noexcept {

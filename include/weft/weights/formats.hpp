@@ -47,7 +47,8 @@ struct in_files {
 struct range_of_bytes {
   std::uint8_t begin, end;
 };
-template <class Value, std::size_t Bytes, std::size_t Block = 1, range_of_bytes Halves = {}>
+template <class Value, std::size_t Bytes, std::size_t Block = 1,
+          range_of_bytes Halves = range_of_bytes{}>
 struct block_format {
   using value = Value;
   static constexpr std::size_t block = Block, bytes = Bytes;

@@ -84,23 +84,16 @@ struct packed_matrix {
   // The offset in bytes of the k-th block of a line in its tile.
   std::size_t offset(const tile_of_lines& of, std::size_t line, std::size_t k) const noexcept;
   // Calls f(offset, begin, count) for each part of that block: `count` bytes from its byte `begin`
-  // on are at `offset`. Blocks that share scales are in such parts, a float16 or another byte: the
-  // first part of each of a tile's lines, then the second one of each, and so on.
+  // on are at `offset`. Blocks that share scales are in parts of a byte: the first one of each of a
+  // tile's lines, then the second one of each, and so on.
   template <class F>
   void for_parts(const tile_of_lines& of, std::size_t line, std::size_t k, F f) const {
-    const block_of_bytes block = bytes_of_block();
-    const std::size_t width = of.vectors * layout.lanes;
-    if (block.end_of_halves == 0) return f(offset(of, line, k), std::size_t{0}, block.size);
-    const std::size_t first = offset(of, of.first, k), at = line - of.first;
-    for (std::size_t i = 0, n; i < block.size; i += n) {
-      n = i >= block.halves && i < block.end_of_halves ? 2 : 1;
-      f(first + i * width + n * at, i, n);
-    }
+    const std::size_t size = bytes_of_block(), width = of.vectors * layout.lanes;
+    if (size <= 4) return f(offset(of, line, k), std::size_t{0}, size);
+    const std::size_t first = offset(of, of.first, k) + line - of.first;
+    for (std::size_t i = 0; i < size; ++i) f(first + i * width, i, std::size_t{1});
   }
-  struct block_of_bytes {
-    std::size_t size, halves, end_of_halves;
-  };
-  block_of_bytes bytes_of_block() const noexcept;
+  std::size_t bytes_of_block() const noexcept;
 };
 
 // What that extent takes in this type.
