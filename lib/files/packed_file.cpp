@@ -111,8 +111,7 @@ class packed_reader : public parameter_reader {
   // The size that weights packed as precision::stored have, if they are in places that weights can
   // be in; else 0.
   std::size_t checked_size(const stored_tensor& packed) const {
-    using detail::packed_place;
-    std::vector<packed_place> found(tables_->parameters.size() + 1);
+    std::vector<detail::packed_place> found(tables_->parameters.size() + 1);
     const auto bytes = std::as_writable_bytes(std::span(found));
     if (packed.bytes < bytes.size()) return 0;
     packed.source->read(packed.offset, bytes);
