@@ -22,9 +22,10 @@ class embedder {
   static constexpr std::size_t most_tokens = model::Pos::extent;
   using embedding = std::vector<float>;  // of `width` elements, with the length 1
 
-  // From a folder with model.safetensors and vocab.txt. Throws weft::error where one of them cannot
-  // be read or is not the model's.
-  explicit embedder(const std::filesystem::path& folder);
+  // From a folder with model.safetensors and vocab.txt, whose weights are kept in this precision.
+  // Throws weft::error where one of the files cannot be read or is not the model's.
+  explicit embedder(const std::filesystem::path& folder,
+                    weft::precision weights = weft::precision::float32);
 
   // The embedding of each text, of at most `most` tokens: the tokens after these are cut off.
   // Throws weft::error where a text is not UTF-8.

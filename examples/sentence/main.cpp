@@ -21,6 +21,7 @@ struct settings {
   std::string file;
   std::string picture;
   std::size_t count = 5;
+  bool in_int8 = false;
 };
 
 std::vector<std::string> lines_of(std::istream& in, const std::string& name) {
@@ -101,7 +102,7 @@ void run(settings s) {
       s.file.empty() ? std::vector<std::string>() : lines_of(s.file);
 
   const auto begin = clock::now();
-  embedder embed(s.model);
+  embedder embed(s.model, s.in_int8 ? weft::precision::int8_products : weft::precision::float32);
   const double loaded = since(begin);
   const auto all = embed.embed(s.texts);
   const auto of_lines = embed.embed(lines);
@@ -136,6 +137,7 @@ int main(int argc, char** argv) {
   app.add_option("--count", s.count, "How many of them")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
       ->capture_default_str();
+  app.add_flag("--int8", s.in_int8, "Multiply integers of 8 bits: faster, and rounded");
   app.add_option("--picture", s.picture, "Draw the cosines to this PNG file");
   return examples::run_program(app, argc, argv, [&] { sentence::run(s); });
 }

@@ -29,7 +29,7 @@ bool saves_tiles() {
 }
 
 struct cpu_features {
-  bool amx = false, avx512_bf16 = false, by_intel = false;
+  bool amx = false, avx512_bf16 = false, avx512_vnni = false, by_intel = false;
 
   cpu_features() {
     std::uint32_t a = 0, b = 0, c = 0, d = 0;
@@ -37,6 +37,7 @@ struct cpu_features {
     const bool saves_state = __get_cpuid(1, &a, &b, &c, &d) && (c >> 27 & 1) != 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
     amx = saves_state && (d >> 22 & d >> 24 & 1) != 0 && saves_tiles();  // AMX-BF16 and AMX-TILE
+    avx512_vnni = (c >> 11 & 1) != 0;
     if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) avx512_bf16 = (a >> 5 & 1) != 0;
   }
 };
@@ -55,9 +56,17 @@ bool multiplies_bfloat16_pairs() noexcept {
   return features().avx512_bf16 && (features().amx || !features().by_intel);
 }
 
+bool multiplies_int8() noexcept {
+  return features().avx512_vnni;
+}
+
 #else
 
 bool multiplies_bfloat16_pairs() noexcept {
+  return false;
+}
+
+bool multiplies_int8() noexcept {
   return false;
 }
 

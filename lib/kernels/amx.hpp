@@ -13,6 +13,9 @@ namespace weft::kernels {
 // instruction, and either it or the matrix unit is faster than multiply-adds of floats.
 bool multiplies_bfloat16_pairs() noexcept;
 
+// Whether it multiplies int8 by AVX-512's VNNI.
+bool multiplies_int8() noexcept;
+
 // Whether it has the matrix unit, and the operating system lets this process use it, which the
 // first call asks for, and keeps the answer. Linux refuses it while a thread has an alternate
 // signal stack without room for the tile registers, and afterwards refuses such stacks.

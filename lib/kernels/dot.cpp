@@ -19,6 +19,7 @@
 #include "kernels/gemm_partition-inl.h"
 #include "kernels/gemm_plan-inl.h"
 #include "kernels/gemm_results-inl.h"
+#include "kernels/gemm_tiles-inl.h"
 #include "kernels/gemv-inl.h"
 #include "kernels/microkernel-inl.h"
 #include "weft/kernels/hwy-inl.h"
@@ -28,10 +29,10 @@ namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
 // Computes a contraction for each index of its batch loops, or one partition of it.
-class gemm : public gemm_results {
+class gemm : public gemm_tiles {
  public:
   gemm(const contraction& x, const call& c)
-      : gemm_results(x, c),
+      : gemm_tiles(x, c),
         batch_{0, static_cast<std::size_t>(x.batch.points())},
         rows_{0, row_count_},
         window_{0, depth_count_} {
@@ -148,38 +149,23 @@ class gemm : public gemm_results {
           multiply_blocks(o, columns, depth, rows);
         } else if (x_.packed == stored_type::q8_0) {
           multiply<q8_block>(o, columns, depth, rows);
+        } else if (plan_.int8) {
+          round_block<int8_block>(o, columns, depth, rows,
+                                  [](auto... line) { round_line_to_blocks(tag(), line...); });
+          if constexpr (may_use_vnni)
+            if (plan_.vnni) {
+              multiply<vnni_block>(o, columns, depth, rows);
+              continue;
+            }
+          multiply<int8_block>(o, columns, depth, rows);
         } else if (!plan_.bf16_pairs) {
           multiply<bf16>(o, columns, depth, rows);
         } else if constexpr (may_multiply_pairs) {
-          // Rows of full depth were rounded for the first panel: m_block is one block of rows.
-          if (columns.first == columns_.part().first || depth.count < depth_count_)
-            round_rows({o.lhs, at_.rows().lhs, rows.count}, x_.depth, depth, packed_rhs_,
-                       {packed_lhs_, bf16_pitch(in_units<bf16_pair>(depth).count)});
+          round_block<bf16_pair>(o, columns, depth, rows, &round_line);
           multiply<bf16_pair>(o, columns, depth, rows);
         }
       }
     }
-  }
-
-  // The lhs of a tile: `count` rows of the block from `row` on. Surplus rows of the tile repeat the
-  // last one.
-  template <class T>
-  lhs_micro_panel lhs_of(const operands& o, range depth, std::size_t row, std::size_t count) const {
-    lhs_micro_panel a;
-    if constexpr (std::is_same_v<T, bf16_pair>) {
-      const std::size_t pitch = bf16_pitch(in_units<T>(depth).count);
-      a.step = 1;
-      offset_list(0, static_cast<std::ptrdiff_t>(pitch))
-          .pointers<const float>(packed_lhs_ + row * pitch, count, a.row);
-      return a;
-    }
-    a.step = plan_.lhs_in_place ? lhs_step_ : static_cast<std::ptrdiff_t>(tile_rows);
-    if (!plan_.lhs_in_place)
-      offset_list(0, 1).pointers<const float>(packed_lhs_ + row * depth.count, count, a.row);
-    else
-      at_.rows().lhs.from(row).pointers(
-          o.lhs + static_cast<std::ptrdiff_t>(depth.first) * lhs_step_, count, a.row);
-    return a;
   }
 
   void gemv_dot(const operands& o, range columns) const {
@@ -231,42 +217,6 @@ class gemm : public gemm_results {
   }
 
   template <class T>
-  rhs_micro_panel<T> rhs_of(const n_tile& t, range columns, range depth, const operands& o) const {
-    const auto width = static_cast<std::ptrdiff_t>(t.width());
-    if (packed_ != nullptr && !plan_.promotes)
-      return {in_packed<const T>(packed_, t, depth), width};
-    if constexpr (std::is_same_v<T, float>) {
-      if (!plan_.rhs_in_place || !t.is_full()) return {packed_tile(t, columns, depth), width};
-      return {o.rhs + at_.columns().rhs[t.first - columns.first] +
-                  static_cast<std::ptrdiff_t>(depth.first) * rhs_step_,
-              rhs_step_};
-    }
-    return {};
-  }
-
-  // The prefetch target in packed weights, in the tile's columns of the next panel: each
-  // micro-panel of rows prefetches another slice, of `bytes` bytes of each vector. A burst of
-  // prefetches would delay the loads of the tile itself.
-  template <class T>
-  prefetch_target prefetch_of_next_panel(const rhs_micro_panel<T>& rhs, const n_tile& t,
-                                         range columns, range depth, std::size_t micro_panel,
-                                         std::size_t bytes) const {
-    if (row_count_ <= max_skinny_m)
-      return {reinterpret_cast<const std::byte*>(rhs.data) + prefetch_distance,
-              static_cast<std::ptrdiff_t>(t.width() * sizeof(T) /
-                                          (std::is_same_v<T, q8_block> ? q8_block::depth : 1))};
-    const range all = in_units<T>({0, depth_count_}), part = in_units<T>(depth);
-    // A tile of fewer columns than a vector has is as wide as one.
-    const std::size_t of_panel = std::max(columns.count, t.width()) * all.count;
-    const std::size_t to_next =
-        part.end() < all.count ? part.count * t.width() : of_panel - part.first * t.width();
-    const std::size_t step = t.vectors * bytes;
-    return {
-        reinterpret_cast<const std::byte*>(rhs.data + to_next) + micro_panel * step * part.count,
-        static_cast<std::ptrdiff_t>(step)};
-  }
-
-  template <class T>
   void multiply(const operands& o, range columns, range depth, range rows) const {
 #if WEFT_KERNELS_AMX
     if constexpr (std::is_same_v<T, bf16_pair>) {
@@ -284,11 +234,11 @@ class gemm : public gemm_results {
   void multiply_nr_group(const operands& o, range columns, range group, range depth,
                          range rows) const {
     const auto depth_done = static_cast<std::ptrdiff_t>(depth.first);
-    const std::size_t steps = std::is_same_v<T, q8_block> ? depth.count : in_units<T>(depth).count;
+    const std::size_t steps = is_block<T> ? depth.count : in_units<T>(depth).count;
     std::size_t bytes = 0;  // not for all: the division slows down small products
     if (packed_ != nullptr) {
       const std::size_t micro_panels = (rows.count + tile_rows - 1) / tile_rows;
-      bytes = (hn::Lanes(tag()) * sizeof(T) + micro_panels - 1) / micro_panels;
+      bytes = (hn::Lanes(tag()) * sizeof(T) / steps_of<T> + micro_panels - 1) / micro_panels;
     }
     const std::size_t next_rows = prefetched_rows(x_, group, depth);
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
@@ -431,11 +381,10 @@ void dot(const call& c) noexcept {
 
 void pack_dot(const call& c, stored_type as, std::byte* packed) noexcept {
   const contraction x(c);
-  if (detail::entry_of(as).shares_scales()) {
-    const auto lanes = static_cast<std::uint8_t>(hn::Lanes(tag()));
-    return pack_blocks({lanes, static_cast<std::uint8_t>(tile_vectors), multiplies_pairs()}, c,
-                       stored_type::float32, as, packed);
-  }
+  const detail::packed_layout layout{static_cast<std::uint8_t>(hn::Lanes(tag())),
+                                     static_cast<std::uint8_t>(tile_vectors), multiplies_pairs()};
+  if (detail::entry_of(as).is_block())
+    return pack_blocks(layout, c, stored_type::float32, as, packed);
   gemm(x, c).pack_for_reuse(x.rhs, as, packed);
 }
 

@@ -185,13 +185,14 @@ inline void round_line(const float* HWY_RESTRICT line, std::size_t depth,
   store_n(rounded_to_pairs(d, a, b), d, pairs, (depth + 1) / 2);
 }
 
-// Rows of the lhs, from their offsets on, and where they are rounded to: rows of bfloat16 pairs.
+// Rows of the lhs, from their offsets on, and where they are rounded to: rows of bfloat16 pairs, or
+// of blocks of int8.
 struct rows_of_lhs {
   const float* data;
   const offset_list& row;
   std::size_t count;
 };
-struct rows_of_pairs {
+struct rounded_rows {
   float* data;
   std::size_t pitch;
 };
@@ -209,10 +210,11 @@ inline void copy_rows(const rows_of_lhs& rows, const loop_nest& depth, float* to
                     });
 }
 
-// Rounds a block's rows. Those that are not contiguous are copied to a line first, which has room
-// for the depth.
-inline void round_rows(const rows_of_lhs& rows, const loop_nest& loops, range depth, float* line,
-                       const rows_of_pairs& to) {
+// Rounds a block's rows by round(row, depth, to). Those that are not contiguous are copied to a
+// line first, which has room for the depth.
+template <class F>
+void round_rows(const rows_of_lhs& rows, const loop_nest& loops, range depth, float* line,
+                const rounded_rows& to, F round) {
   const std::ptrdiff_t step = loops.inner_stride(of_lhs);
   const bool contiguous = is_single(loops) && step == 1;
   for (std::size_t i = 0; i < rows.count; ++i) {
@@ -229,7 +231,7 @@ inline void round_rows(const rows_of_lhs& rows, const loop_nest& loops, range de
       }
       row = line;
     }
-    round_line(row, depth.count, to.data + i * to.pitch);
+    round(row, depth.count, to.data + i * to.pitch);
   }
 }
 

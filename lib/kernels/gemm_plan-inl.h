@@ -35,6 +35,12 @@ constexpr std::size_t bf16_pitch(std::size_t pairs) {
   return pairs < 2 * line ? pairs : (round_up(pairs, line) / line | 1) * line;
 }
 
+// The same for rows of int8 blocks, of which the last has the quads that there are. What rounding
+// writes beyond them is where the next row will be, or no more in use.
+constexpr std::size_t int8_pitch(std::size_t depth) {
+  return bf16_pitch((depth + int8_block::depth - 1) / int8_block::depth * 2 + (depth + 3) / 4);
+}
+
 // Prefetch distance, in steps of the depth, for an lhs with unit stride along its rows: where its
 // depth stride is a power of two, all these lines map to a few sets of the cache.
 constexpr std::ptrdiff_t prefetch_distance_in_lines = 8;
@@ -45,12 +51,20 @@ constexpr std::ptrdiff_t prefetch_distance_in_lines = 8;
 constexpr std::size_t panel_advance = 8;
 constexpr std::size_t block_advance = 16;
 
+// Whether T is a block of several elements along the depth, with a scale.
+template <class T>
+constexpr bool is_block = std::is_same_v<T, q8_block> || is_int8<T>;
+// The steps in which the microkernel takes one T, each with a prefetch.
+template <class T>
+constexpr std::size_t steps_of = std::is_same_v<T, q8_block> ? q8_block::depth
+                                 : is_int8<T>                ? int8_block::depth / 4
+                                                             : 1;
+
 // A range of the depth in units of T: a bfloat16 pair is two of the depth, a block is its own.
 template <class T>
 constexpr range in_units(range depth) {
-  constexpr std::size_t step = std::is_same_v<T, q8_block>    ? q8_block::depth
-                               : std::is_same_v<T, bf16_pair> ? 2
-                                                              : 1;
+  std::size_t step = std::is_same_v<T, bf16_pair> ? 2 : 1;
+  if constexpr (is_block<T>) step = T::depth;
   return {depth.first / step, (depth.count + step - 1) / step};
 }
 
@@ -129,9 +143,16 @@ struct gemm_plan {
   bool bf16_pairs;           // the rhs is packed, or to be packed, in pairs of bfloat16
   bool amx;                  // the matrix unit multiplies these
   bool adds_blocks;          // the products are those of add_products
+  bool int8, vnni;           // the rhs is packed in int8; AVX-512's VNNI multiplies these
   bool promotes;  // its panels, packed in another type, become floats before the products
 
  private:
+  // How many rows of int8 the room for packed operands has, beside one that is copied first.
+  std::size_t int8_rows() const {
+    const std::size_t room = (at.bytes - at.lhs) / sizeof(float);
+    return (room - block.depth) / int8_pitch(block.depth);
+  }
+
   // What follows from an rhs that is packed.
   HWY_INLINE void plan_packed(const contraction& x, std::size_t rows, std::size_t depth) {
     const bool packed = x.is_packed(), skinny = rows <= max_skinny_m;
@@ -142,7 +163,13 @@ struct gemm_plan {
     promotes = (x.packed == stored_type::bfloat16 && !skinny) ||
                (in_blocks && !adds_blocks && !(skinny && x.packed == stored_type::q8_0));
     amx = bf16_pairs && rows > max_rows_for_vectors && may_use_amx();
-    if (bf16_pairs) {
+    int8 = x.packed == stored_type::int8_block;
+    vnni = may_use_vnni && int8 && multiplies_int8();
+    if (int8) {
+      lhs_in_place = true;  // likewise
+      block.depth = block_size(depth, max_int8_depth, int8_block::depth);
+      block.rows = std::min(capacity.rows, int8_rows() / tile_rows * tile_rows);
+    } else if (bf16_pairs) {
       lhs_in_place = true;  // its lines are rounded from where they lie
       block.depth = block_size(depth, max_blocks.depth, 2 * amx_pairs);
       // Pairs take half of the room, so that more rows than `capacity` has can share what is read
@@ -153,7 +180,7 @@ struct gemm_plan {
         block.rows = block_size(rows, fit * max_amx_rows, max_amx_rows);
     }
     const bool reads_packed = packed && lhs_in_place && !promotes;
-    if (reads_packed && skinny && !bf16_pairs) {
+    if (reads_packed && skinny && !bf16_pairs && !int8) {
       block.depth = block_size(depth, max_blocks.depth, depth_unit);
     } else if (reads_packed) {
       // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights

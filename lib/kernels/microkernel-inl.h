@@ -16,6 +16,7 @@
 #include "hwy/cache_control.h"
 #include "kernels/amx.hpp"
 #include "kernels/epilogue-inl.h"
+#include "kernels/int8_products-inl.h"
 #include "kernels/packed_blocks-inl.h"
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/hwy-inl.h"
@@ -102,7 +103,7 @@ struct lhs_micro_panel {
 };
 
 // A tile's micro-panel of the rhs: at depth k, its columns start at data + k * step; those of
-// blocks at data + k / q8_block::depth * step.
+// blocks at data + k / T::depth * step.
 template <class T>
 struct rhs_micro_panel {
   const T* data;
@@ -185,6 +186,41 @@ HWY_INLINE void add_blocks(std::index_sequence<I...>, const float* const* row,
   }
 }
 
+// The products with blocks of int8, of rows in such blocks.
+template <std::size_t Vectors, std::size_t... I, class T, class... Sums>
+HWY_INLINE void add_int8_blocks(std::index_sequence<I...>, const float* const* row,
+                                const rhs_micro_panel<T>& rhs, std::size_t depth,
+                                prefetch_target prefetch, Sums&... sums) {
+  const tag d;
+  const std::size_t lanes = hn::Lanes(d), width = static_cast<std::size_t>(rhs.step);
+  const auto* scale = reinterpret_cast<const float*>(rhs.data);
+  std::size_t at = 0;
+  for (std::size_t count; depth != 0; depth -= count, at += floats_of_row_block) {
+    count = std::min(depth, T::depth);
+    const auto add_block = [&](auto... of_block) HWY_ATTR __attribute__((always_inline)) {
+      const float* from = scale + width;
+      for (std::size_t k = at + 2, end = k + (count + 3) / 4; k != end; ++k, from += width) {
+        hwy::Prefetch(prefetch.data);
+        prefetch.data += prefetch.step;
+        const vec b0 = loaded_quads<T>(hn::LoadU(d, from));
+        const vec b1 = Vectors > 1 ? loaded_quads<T>(hn::LoadU(d, from + lanes)) : b0;
+        const vec b2 = Vectors > 2 ? loaded_quads<T>(hn::LoadU(d, from + 2 * lanes)) : b0;
+        ((of_block = dot_of_quads<T>(hn::Set(d, row[I / Vectors][k]), pick<I % Vectors>(b0, b1, b2),
+                                     of_block)),
+         ...);
+      }
+      const vec s0 = hn::LoadU(d, scale), s1 = Vectors > 1 ? hn::LoadU(d, scale + lanes) : s0;
+      const vec s2 = Vectors > 2 ? hn::LoadU(d, scale + 2 * lanes) : s0;
+      ((sums = hn::MulAdd(as_floats(of_block),
+                          hn::Mul(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(s0, s1, s2)),
+                          sums)),
+       ...);
+    };
+    add_block(first_sums<T>(d, row[I / Vectors] + at)...);
+    scale += width * (1 + T::depth / 4);
+  }
+}
+
 // The accumulators are a parameter pack, not an array, so that each is a register even if vectors
 // have no size known at compile time. One cache line for later tiles is prefetched per iteration: a
 // burst would delay the loads of this tile.
@@ -203,6 +239,8 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   std::ptrdiff_t at = 0;
   if constexpr (std::is_same_v<T, q8_block>) {
     add_blocks<Vectors>(std::index_sequence<I...>(), row, lhs_step, rhs, depth, prefetch, sums...);
+  } else if constexpr (is_int8<T>) {
+    add_int8_blocks<Vectors>(std::index_sequence<I...>(), row, rhs, depth, prefetch, sums...);
   } else {
     for (; depth != 0; --depth, at += lhs_step, b += rhs_step) {
       // Before the loads: after them, two to four rows with weights in L3 measured a tenth slower.

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstring>
+
 #include "weft/weights/formats.hpp"
 #include "weft/weights/layout.hpp"
 
@@ -7,6 +10,7 @@ stored_type packed_layout::stored(precision as) const noexcept {
   if (as == precision::float32) return stored_type::float32;
   if (as == precision::q8_0) return stored_type::q8_0;
   if (as == precision::q4_0) return stored_type::q4_0;
+  if (as == precision::int8_products) return stored_type::int8_block;
   return as == precision::bfloat16_products && pairs ? stored_type::bfloat16_pair
                                                      : stored_type::bfloat16;
 }
@@ -25,10 +29,14 @@ std::size_t packed_matrix::bytes_of_block() const noexcept {
   return entry_of(type).bits / 8;
 }
 
+std::size_t packed_matrix::bytes_of_part() const noexcept {
+  return type == stored_type::int8_block ? 4 : 1;
+}
+
 std::size_t packed_size(packed_extent e, stored_type as) noexcept {
   const stored_info& of = entry_of(as);
-  return of.shares_scales() ? e.blocks * 32 / of.block * of.bits / 8
-                            : e.floats / sizeof(float) / of.block * of.bits / 8;
+  return of.is_block() ? e.blocks * 32 / of.block * of.bits / 8
+                       : e.floats / sizeof(float) / of.block * of.bits / 8;
 }
 
 void copy_line(const packed_matrix& from, const std::byte* data, const tile_of_lines& of,
@@ -36,7 +44,7 @@ void copy_line(const packed_matrix& from, const std::byte* data, const tile_of_l
   with_format(from.type, [&]<class Format>(Format) {
     constexpr std::size_t block = Format::block;
     for (std::size_t k = 0; k < from.depth; k += block) {
-      std::uint8_t bytes[Format::bytes];
+      std::uint8_t bytes[std::max<std::size_t>(Format::bytes, 8)];
       from.for_parts(of, line, k / block, [&](auto at, auto begin, auto count) {
         std::memcpy(bytes + begin, data + at, count);
       });

@@ -58,7 +58,7 @@ std::vector<float> run(Net& net) {
 }
 
 constexpr precision all[]{precision::float32, precision::bfloat16, precision::bfloat16_products,
-                          precision::q8_0, precision::q4_0};
+                          precision::q8_0,    precision::q4_0,     precision::int8_products};
 
 std::string content(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -156,7 +156,7 @@ void check_one_copy(const weft::parameter_source& file, std::int32_t last) {
   });
   const std::vector<std::int32_t> some{last, 1};
   for (const auto p : {precision::float32, precision::bfloat16, precision::bfloat16_products,
-                       precision::q8_0, precision::q4_0}) {
+                       precision::q8_0, precision::q4_0, precision::int8_products}) {
     words whole{file}, one(file, p), parallel(file, p, threads), other(weft::sharing(one));
     whole.freeze(p);
     const auto results = [&](words& net) {
@@ -176,7 +176,10 @@ void check_one_copy(const weft::parameter_source& file, std::int32_t last) {
       most = std::max(most, std::abs(right[i]));
       off = std::max(off, std::abs(right[i] - got[i]));
     }
-    const float bound = p == precision::float32 ? 0 : p == precision::q4_0 ? 0x1p-3f : 0x1p-7f;
+    const float bound = p == precision::float32         ? 0
+                        : p == precision::q4_0          ? 0x1p-3f
+                        : p == precision::int8_products ? 0x1p-7f + 2.0f / 127  // of both products
+                                                        : 0x1p-7f;
     BOOST_TEST(off <= bound * most);
 
     const auto kept = one.parameters();

@@ -7,6 +7,7 @@
 
 #include "kernels/aligned.hpp"
 #include "kernels/arrays.hpp"
+#include "kernels/int8_reference.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/targets.hpp"
 #include "weft/weights/formats.hpp"
@@ -37,6 +38,12 @@ owning_call<> product(std::ptrdiff_t rows, std::ptrdiff_t depth) {
 
 // The numbers of a line of the table, or of all of several lines, as they are packed.
 std::vector<float> as_packed(std::vector<float> values, std::size_t depth, precision as) {
+  if (as == precision::int8_products) {
+    for (std::size_t line = 0; line < values.size(); line += depth)
+      for (std::size_t k = 0; k < depth; k += 32)
+        round_to_int8(std::span(values).subspan(line + k, std::min<std::size_t>(32, depth - k)));
+    return values;
+  }
   if (as == precision::bfloat16 || as == precision::bfloat16_products)
     std::ranges::transform(values, values.begin(), rounded_to_bfloat16);
   detail::with_format(dispatch().layout.stored(as), [&]<class Format>(Format) {
@@ -221,7 +228,7 @@ BOOST_AUTO_TEST_CASE(every_element_is_packed_where_the_layout_has_it) {
 BOOST_AUTO_TEST_CASE(rows_are_read_from_a_packed_rhs_of_any_extents) {
   on_every_target([](const table& kernels) {
     for (const auto as : {precision::float32, precision::bfloat16, precision::bfloat16_products,
-                          precision::q8_0, precision::q4_0})
+                          precision::q8_0, precision::q4_0, precision::int8_products})
       for (const std::ptrdiff_t depth : {1, 2, 5, 24, 600})
         for (const std::ptrdiff_t rows : {1, 3, 16, 48, 63, 64, 65, 100, 112, 500})
           check(kernels, rows, depth, as);

@@ -203,12 +203,16 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
   const sums s = before_activation(of_products, c, addends);
   const sums quantized[]{before_activation(of_quantized[0], c, addends),
                          before_activation(of_quantized[1], c, addends)};
+  // Of int8, a product's error is relative to that of the largest numbers, which are 1 here.
+  sums of_largest = of_products;
+  std::ranges::fill(of_largest.magnitude, static_cast<double>(depth_of(c)));
+  of_largest = before_activation(of_largest, c, addends);
   const aligned scratch = scratch_for(c, dot_scratch_bytes(c));
   c.operands[1].data = left.data();
   c.operands[2].data = right.data();
   BOOST_TEST_CONTEXT(describe(p, e)) {
     // Of products with the operand as it is, and packed.
-    results_of_families same[1 + 5];
+    results_of_families same[1 + detail::precision_names.size()];
     const auto check_bits = [](results_of_families& before, const std::vector<float>& result,
                                const char* how) {
       const std::string differ = before.differences(result);
@@ -222,7 +226,8 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
       for (const auto& [as, rounded] :
            {std::pair{precision::float32, 0.0}, std::pair{precision::bfloat16, 0x1p-8},
             std::pair{precision::bfloat16_products, 0x1p-7 + 0x1p-16},
-            std::pair{precision::q8_0, 0.0}, std::pair{precision::q4_0, 0.0}}) {
+            std::pair{precision::q8_0, 0.0}, std::pair{precision::q4_0, 0.0},
+            std::pair{precision::int8_products, 1.0 / 127 + 0x1p-15}}) {
         owning_call<> q = c;
         const aligned packed(packed_bytes(c, as));
         kernels::operand& rhs = q.operands[rhs_operand(c)];
@@ -230,9 +235,10 @@ void check_with(const epilogue& e, const product& p, std::vector<float>& left,
         kernels.pack_dot(q, stored, packed.data());
         rhs.packed = stored;
         rhs.data = packed.data();
-        const sums& right_sums = as == precision::q8_0   ? quantized[0]
-                                 : as == precision::q4_0 ? quantized[1]
-                                                         : s;
+        const sums& right_sums = as == precision::q8_0            ? quantized[0]
+                                 : as == precision::q4_0          ? quantized[1]
+                                 : as == precision::int8_products ? of_largest
+                                                                  : s;
         const std::size_t room = packed_dot_scratch_bytes(c).in(as);
         const aligned own = scratch_for(q, room + 64);
         const std::vector<float> result = check_on_target(q, right_sums, rounded, {2}, "packed: ");

@@ -72,6 +72,7 @@ BOOST_AUTO_TEST_SUITE(frozen)
 // 80 + 112 lines of one block and three blocks.
 static_assert(net::packed_bytes(weft::precision::q8_0) == 34 * (96 + 352));
 static_assert(net::packed_bytes(weft::precision::q4_0) == 18 * (96 + 352));
+static_assert(net::packed_bytes(weft::precision::int8_products) == 36 * (96 + 352));
 
 // Two weights, of 24 x 70 and of 70 x 100; the third is not packed.
 static_assert(net::packed_bytes() >= 4 * (24 * 70 + 70 * 100));
@@ -158,7 +159,7 @@ BOOST_AUTO_TEST_CASE(modules_share_packed_weights) {
   net live(weft::sharing(first));
   BOOST_TEST((run<"heads">(live, 9) == run<"heads">(first, 9)));
   for (const auto p : {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0,
-                       weft::precision::q4_0}) {
+                       weft::precision::q4_0, weft::precision::int8_products}) {
     first.freeze(p);
     net second(weft::sharing(first));
     BOOST_TEST((run<"heads">(second, 9) == run<"heads">(first, 9)));
@@ -192,7 +193,7 @@ BOOST_AUTO_TEST_CASE(modules_of_models_with_other_bounds_share_packed_weights) {
     return std::vector<float>(y.data(), y.data() + y.size());
   };
   for (const auto p : {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0,
-                       weft::precision::q4_0}) {
+                       weft::precision::q4_0, weft::precision::int8_products}) {
     weft::module<bounded<9>> many({.seed = 1});
     many.freeze(p);
     weft::module<bounded<1>> one(weft::sharing(many));
@@ -210,7 +211,7 @@ BOOST_AUTO_TEST_CASE(weights_that_several_threads_pack_have_the_same_bits) {
     for (int i = 0; i < n; ++i) f(i);
   });
   for (const auto p : {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0,
-                       weft::precision::q4_0}) {
+                       weft::precision::q4_0, weft::precision::int8_products}) {
     net one({.seed = 1}), many({.seed = 1});
     many.run_on(threads);
     for (net* const n : {&one, &many}) n->freeze(p);

@@ -109,6 +109,10 @@ constexpr std::size_t longest_chain(std::size_t depth) {
   return std::min(depth, max_blocks.depth + max_chain_of_blocks / max_blocks.depth + max_dot_lanes);
 }
 
+// The depth over which rows are rounded to int8 at a time. A tile's rows, and one that is copied
+// first, fit the room for packed operands: see dot_scratch.
+inline constexpr std::size_t max_int8_depth = 4096;
+
 // How many such sums are in the scratch: of all rows and a panel of columns.
 constexpr std::size_t dot_totals(std::size_t rows, std::size_t columns, std::size_t depth) {
   if (depth <= max_chain_of_lines) return 0;

@@ -17,6 +17,7 @@
 #include "weft/axes/fixed_string.hpp"
 #include "weft/bfloat16.hpp"
 #include "weft/weights/float16.hpp"
+#include "weft/weights/int8.hpp"
 #include "weft/weights/stored.hpp"
 
 namespace weft::detail {
@@ -185,6 +186,25 @@ struct format<stored_type::q8_0> : in_files<"Q8_0", 8>,
   }
 };
 
+// A float32 scale, and 32 signed bytes.
+template <>
+struct format<stored_type::int8_block> : in_files<"I8 blocks">, block_format<float, 4 + 32, 32> {
+  static void decode(block_bytes b, float* to) {
+    float scale = 0;
+    std::memcpy(&scale, b, sizeof scale);
+    for (std::size_t i = 0; i < block; ++i)
+      to[i] = scale * static_cast<float>(static_cast<std::int8_t>(b[4 + i]));
+  }
+  static void encode(const float* x, std::uint8_t* to) {
+    std::uint32_t most = 0;
+    for (std::size_t i = 0; i < block; ++i)
+      most = std::max(most, std::bit_cast<std::uint32_t>(x[i]) & 0x7fffffffu);
+    const int8_rounding rounded(most);
+    std::memcpy(to, &rounded.scale, sizeof rounded.scale);
+    for (std::size_t i = 0; i < block; ++i) to[4 + i] = static_cast<std::uint8_t>(rounded(x[i]));
+  }
+};
+
 // 256 elements in 8 groups, each with a scale and a minimum of 6 bits, which are multiples of the
 // block's two float16.
 template <bool FifthBit>
@@ -258,6 +278,8 @@ struct stored_info {
   stored_type type = stored_type::other;
   range_of_bytes halves{};
   constexpr bool shares_scales() const { return halves.end != 0; }
+  // Of 32 elements or more, which packed weights have along the depth.
+  constexpr bool is_block() const { return block >= 32; }
 };
 template <stored_type Type>
 constexpr stored_info checked_info() {

@@ -18,6 +18,7 @@ enum class stored_type : std::uint8_t {
   float16,
   bfloat16,
   bfloat16_pair,  // of packed weights alone: two that are consecutive along the depth
+  int8_block,     // likewise: 32, with a scale
   q4_0,
   q4_1,
   q5_0,
