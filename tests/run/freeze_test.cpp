@@ -129,6 +129,18 @@ BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_err_only_by_their_rounding
   });
 }
 
+BOOST_AUTO_TEST_CASE(rows_of_products_of_int8_have_the_same_bits_alone_and_among_others) {
+  weft::kernels::on_every_target([](const auto&) {
+    net packed({.seed = 1});
+    packed.freeze(weft::precision::int8_products);
+    const auto all = run<"heads">(packed, 40);
+    for (const std::size_t rows : {1u, 2u, 3u, 4u, 5u, 8u, 17u}) {
+      const auto some = run<"heads">(packed, rows);
+      BOOST_TEST(std::equal(some.begin(), some.end(), all.begin()));
+    }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(changed_parameters_take_effect_when_frozen_again) {
   net live({.seed = 1}), packed(weft::parameters<layers>({.seed = 1}));
   packed.freeze();
