@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
       {{"encoder/384,n=128", [] { return encoder_contest<encoder<1, 128, 384, 6, 1536>>(); }},
        {"encoder/384,n=128,batch=8",
         [] { return encoder_contest<encoder<8, 128, 384, 6, 1536>>(); }},
+       {"encoder/int8", [] { return encoder_in_int8<encoder<1, 128, 384, 6, 1536>>(); }},
        {"encoder/768,n=128", [] { return encoder_contest<encoder<1, 128, 768, 12, 3072>>(); }},
        {"encoder/768,n=512", [] { return encoder_contest<encoder<1, 512, 768, 12, 3072>>(); }},
        {"tiny/32,n=16", [] { return encoder_contest<tiny32>(new_generated_module<tiny32>); }},

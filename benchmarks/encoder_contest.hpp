@@ -76,4 +76,19 @@ contest encoder_contest(Make make = &new_module<M>, int threads = 1) {
   return c;
 }
 
+// With int8 weights and products; others that round are no contenders.
+template <class M>
+contest encoder_in_int8() {
+  const auto net = new_module<M>();
+  const encoder_task task = encoder_task_of<M>(net->parameters(), 1);
+  net->freeze(weft::precision::int8_products);
+  contest c;
+  c.operations =
+      static_cast<double>(M::Batch::extent) *
+      layer_operations(M::Pos::extent, M::Pos::extent, M::Embed::extent, M::Hidden::extent);
+  c.weft = weft_contender(
+      net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); }, 1);
+  return c;
+}
+
 }  // namespace bench
