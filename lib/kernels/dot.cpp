@@ -26,7 +26,13 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
+#if WEFT_RARE
+kernel_function frequent_dot_of_target();
+#endif
 namespace {
+
+// Whether this part has the products with packed blocks, and no others: see dot_of_packed.
+constexpr bool of_blocks = WEFT_RARE;
 
 // Computes a contraction for each index of its batch loops, or one partition of it.
 class gemm : public gemm_tiles {
@@ -54,8 +60,8 @@ class gemm : public gemm_tiles {
 
   // Inlined into the loop over the batch: a call would slow down small products.
   HWY_INLINE void run(const operands& o) {
-    if (plan_.is_gemv()) at_.compute_rows({0, row_count_});
-    if (plan_.dot_form && !plan_.lhs_in_place)
+    if (!of_blocks && plan_.is_gemv()) at_.compute_rows({0, row_count_});
+    if (!of_blocks && plan_.dot_form && !plan_.lhs_in_place)
       copy_rows({o.lhs, at_.rows().lhs, row_count_}, x_.depth, packed_lhs_);
     for (range rows{rows_.first, 0}; rows.first < rows_.end(); rows.first = rows.end()) {
       rows.count = std::min(plan_.m_block, rows_.end() - rows.first);
@@ -127,44 +133,46 @@ class gemm : public gemm_tiles {
 
   // Computes these columns of these rows: the sums over the window of the depth.
   HWY_INLINE void run_panel(const operands& o, range all, range columns) {
-    if (plan_.is_gemv()) return plan_.dot_form ? gemv_dot(o, columns) : gemv_axpy(o, columns);
+    if (!of_blocks && plan_.is_gemv())
+      return plan_.dot_form ? gemv_dot(o, columns) : gemv_axpy(o, columns);
     for (range depth{window_.first, 0}; depth.first < window_.end();
          depth.first += plan_.block.depth) {
       depth.count = std::min(plan_.block.depth, window_.end() - depth.first);
       if (packed_ == nullptr || !plan_.lhs_in_place) at_.compute_depth(depth);
-      if (packed_ == nullptr) {
+      if (!of_blocks && packed_ == nullptr) {
         // If tiles end with the columns' inner loop, all are full, and none needs packing.
         if (!plan_.rhs_in_place || !columns_.tiles_end_with_loops())
           pack_rhs(o.rhs, columns, depth);
       } else if (plan_.promotes) {
-        promote(columns, depth);
+        promote<of_blocks>(columns, depth);
       }
       for (range rows{all.first, 0}; rows.first < all.end(); rows.first += plan_.block.rows) {
         rows.count = std::min(plan_.block.rows, all.end() - rows.first);
         at_.compute_rows(rows);
         if (!plan_.lhs_in_place) pack_lhs(o.lhs, rows, depth);
-        if (packed_ == nullptr || x_.packed == stored_type::float32 || plan_.promotes) {
+        if (packed_ == nullptr || x_.packed == stored_type::float32 || plan_.promotes)
           multiply<float>(o, columns, depth, rows);
-        } else if (plan_.adds_blocks) {
-          multiply_blocks(o, columns, depth, rows);
-        } else if (x_.packed == stored_type::q8_0) {
-          multiply<q8_block>(o, columns, depth, rows);
-        } else if (plan_.int8) {
-          round_block<int8_block>(o, columns, depth, rows,
-                                  [](auto... line) { round_line_to_blocks(tag(), line...); });
-          if constexpr (may_use_vnni)
-            if (plan_.vnni) {
-              multiply<vnni_block>(o, columns, depth, rows);
-              continue;
-            }
-          multiply<int8_block>(o, columns, depth, rows);
-        } else if (!plan_.bf16_pairs) {
-          multiply<bf16>(o, columns, depth, rows);
-        } else if constexpr (may_multiply_pairs) {
-          round_block<bf16_pair>(o, columns, depth, rows, &round_line);
-          multiply<bf16_pair>(o, columns, depth, rows);
-        }
+        else
+          multiply_packed(o, columns, depth, rows);
       }
+    }
+  }
+
+  // With columns that are packed in another type than float32.
+  HWY_INLINE void multiply_packed(const operands& o, range columns, range depth, range rows) const {
+    if constexpr (of_blocks) {
+      if (plan_.adds_blocks) return multiply_blocks(o, columns, depth, rows);
+      if (!plan_.int8) return multiply<q8_block>(o, columns, depth, rows);
+      round_block<int8_block>(o, columns, depth, rows,
+                              [](auto... line) { round_line_to_blocks(tag(), line...); });
+      if constexpr (may_use_vnni)
+        if (plan_.vnni) return multiply<vnni_block>(o, columns, depth, rows);
+      multiply<int8_block>(o, columns, depth, rows);
+    } else if (!plan_.bf16_pairs) {
+      multiply<bf16>(o, columns, depth, rows);
+    } else if constexpr (may_multiply_pairs) {
+      round_block<bf16_pair>(o, columns, depth, rows, &round_line);
+      multiply<bf16_pair>(o, columns, depth, rows);
     }
   }
 
@@ -355,7 +363,12 @@ class gemm : public gemm_tiles {
   amx_unit* amx_ = nullptr;  // if the plan has it
 };
 
-void dot(const call& c) noexcept {
+void WEFT_PART(dot)(const call& c) noexcept {
+#if WEFT_RARE
+  const operand& rhs = c.operands[rhs_operand(c)];
+  if (!rhs.is_packed() || !detail::entry_of(rhs.packed).is_block())
+    return frequent_dot_of_target()(c);
+#endif
   for (int i = 0; i < c.loops; ++i) {
     if (c.extent[i] == 0 && c.operands[0].stride[i] != 0) return;
   }
@@ -379,6 +392,7 @@ void dot(const call& c) noexcept {
   }
 }
 
+#if !WEFT_RARE
 void pack_dot(const call& c, stored_type as, std::byte* packed) noexcept {
   const contraction x(c);
   const detail::packed_layout layout{static_cast<std::uint8_t>(hn::Lanes(tag())),
@@ -387,10 +401,13 @@ void pack_dot(const call& c, stored_type as, std::byte* packed) noexcept {
     return pack_blocks(layout, c, stored_type::float32, as, packed);
   gemm(x, c).pack_for_reuse(x.rhs, as, packed);
 }
+#endif
 
 }  // namespace
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-WEFT_EXPORT(kernel_function, dot)
+WEFT_EXPORT_PART(kernel_function, WEFT_PART(dot))
+#if !WEFT_RARE
 WEFT_EXPORT(pack_function, pack_dot)
+#endif

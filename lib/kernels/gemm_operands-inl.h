@@ -375,22 +375,23 @@ class gemm_operands {
     }
   }
 
+  // Makes a packed panel floats: of blocks, or else of bfloat16.
+  template <bool OfBlocks>
   void promote(range columns, range depth) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t first = columns.first; first < columns.end();) {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
-      if (plan_.in_blocks) {
-        promote_blocks(d, x_.packed, blocks_of(t, depth), t.width(), depth.count,
-                       packed_tile(t, columns, depth));
-        continue;
-      }
-      const bf16* from = in_packed<const bf16>(packed_, t, depth);
       float* to = packed_tile(t, columns, depth);
-      const std::size_t count = t.width() * depth.count;
-      for (std::size_t i = 0; i < count; i += lanes)
-        hn::StoreU(promoted<bf16>(load(d, from + i)), d, to + i);
+      if constexpr (OfBlocks) {
+        promote_blocks(d, x_.packed, blocks_of(t, depth), t.width(), depth.count, to);
+      } else {
+        const bf16* from = in_packed<const bf16>(packed_, t, depth);
+        const std::size_t count = t.width() * depth.count;
+        for (std::size_t i = 0; i < count; i += lanes)
+          hn::StoreU(promoted<bf16>(load(d, from + i)), d, to + i);
+      }
     }
   }
 

@@ -52,13 +52,13 @@ void engine::on_threads(bool in_own, F f) const {
       [&](int, const kernels::partition&, int thread_index) { f(scratch(thread_index)); });
 }
 
-void engine::freeze(std::byte* packed, precision as) {
-  if (as == precision::stored) as = precision::float32;  // as parameters have them
+void engine::freeze(std::byte* packed, packing as) {
+  if (as.as == precision::stored) as = {};  // as parameters have them
   std::atomic<std::size_t> next = 0;
   on_threads(true, [&](std::byte* scratch) {
     for (std::size_t i;
          (i = next.fetch_add(1, std::memory_order_relaxed)) < p_->instructions.size();)
-      pack(p_->instructions[i], packed, as, scratch);
+      pack(p_->instructions[i], packed, as.as, scratch);
   });
   read_packed(packed, as);
 }
@@ -121,7 +121,8 @@ std::size_t engine::packed_bytes(precision as, const parameter_reader& from) con
   return detail::places_of(*p_, [&](std::size_t i) { return from.stored(i); }).back().offset;
 }
 
-void engine::freeze(std::byte* packed, precision as, const parameter_reader& from) {
+void engine::freeze(std::byte* packed, packing how, const parameter_reader& from) {
+  const precision as = how.as;
   if (as == precision::stored) {
     const auto places = detail::places_of(*p_, [&](std::size_t i) { return from.stored(i); });
     std::memcpy(packed, places.data(), places.size() * sizeof places.front());
@@ -174,7 +175,7 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
     }
   });
   if (failed) detail::raise(why);
-  adopt(packed, as);
+  adopt(packed, how);
 }
 
 void engine::check_packing(const engine& other) const {
@@ -189,7 +190,7 @@ void engine::freeze(const engine& frozen) {
   const memory& theirs = frozen.weights();
   if (theirs.packed == nullptr) detail::raise("freeze: the other module is not frozen");
   check_packing(frozen);
-  adopt(theirs.packed, theirs.weights_as);
+  adopt(theirs.packed, {theirs.weights_as, theirs.dot});
 }
 
 namespace detail {

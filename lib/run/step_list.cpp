@@ -81,7 +81,9 @@ void engine::choose_functions() noexcept {
     here.has_parts = !runs_generated(i);
     here.run = !here.has_parts       ? generated_.of[i].run
                : k == kernel::length ? &write_length
-                                     : p_->kernels[static_cast<std::size_t>(k)]();
+               : k == kernel::dot && memory_.dot != nullptr
+                   ? memory_.dot()
+                   : p_->kernels[static_cast<std::size_t>(k)]();
   }
 }
 
@@ -127,15 +129,16 @@ void engine::bind_inputs() noexcept {
   for (const auto& o : steps_->in_inputs) o.to->data = address(*o.from);
 }
 
-void engine::adopt(const std::byte* packed, precision as) {
+void engine::adopt(const std::byte* packed, packing as) {
   read_packed(packed, as);
   allocate_scratch(width());
 }
 
-void engine::read_packed(const std::byte* packed, precision as) {
+void engine::read_packed(const std::byte* packed, packing as) {
   memory_.packed = packed;
-  memory_.weights_as = as;
-  memory_.stored = kernels::layout_of_packed().stored(as);
+  memory_.weights_as = as.as;
+  memory_.dot = as.dot;
+  memory_.stored = kernels::layout_of_packed().stored(as.as);
   if (scratch_size_ < needed_scratch()) allocate_scratch(width());
   choose_functions();
   bind_calls();

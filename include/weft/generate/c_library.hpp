@@ -34,7 +34,7 @@ struct c_error : error {
 // What all objects of one library share.
 struct c_library {
   const program* tables;
-  precision weights_as;
+  packing weights_as;
   array_view<axis_list> state_axes;  // of each state
   // The slots of a run's lengths in the order of first use: `given` of inputs, which the caller
   // gives, then those that only results have, which the run finds.
@@ -49,7 +49,7 @@ struct c_library {
       if (!extents[a].fixed() && find(extents[a]) == lengths)
         slot[lengths++] = static_cast<std::int16_t>(extents[a].slot());
   }
-  constexpr std::size_t packed() const { return packed_size(tables->packed, weights_as); }
+  constexpr std::size_t packed() const { return packed_size(tables->packed, weights_as.as); }
   // The axes that all states have, such as a batch: one index of these can be reset.
   constexpr axis_list reset_axes() const {
     axis_list common{};
@@ -86,7 +86,7 @@ class c_model {
   }
   // The workspace of a frozen model.
   static constexpr std::size_t room_to_run(const c_library& l) {
-    return align(l.tables->scratch_offset() + l.tables->frozen_scratch(l.weights_as));
+    return align(l.tables->scratch_offset() + l.tables->frozen_scratch(l.weights_as.as));
   }
   // In the caller's memory, with the parameters of a source; null if the model has none.
   static c_model* make_in(std::span<std::byte> memory, const c_library& l,
@@ -177,7 +177,7 @@ class c_model {
       : library_(&l),
         parameters_(*l.tables, from ? read_parameters(*l.tables, *from, reads_floats{*l.tables})
                                     : parameter_memory()),
-        packed_(from ? from->packed(l.weights_as) : nullptr),
+        packed_(from ? from->packed(l.weights_as.as) : nullptr),
         arguments_(l.tables->inputs.size()),
         engine_(*l.tables, {parameters_.addresses(), nullptr, workspace()}) {
     if (packed_)

@@ -89,6 +89,7 @@ WEFT_KERNELS(WEFT_KERNEL)
 #undef WEFT_KERNEL
 // A program without an operation that is rare, or of another type than float32, links less: see
 // is_frequent.
+kernel_function frequent_dot_kernel() noexcept;  // of no blocks: see dot_of_packed
 kernel_function frequent_elementwise_kernel() noexcept;
 kernel_function frequent_reduce_kernel() noexcept;
 kernel_function frequent_rowwise_kernel() noexcept;

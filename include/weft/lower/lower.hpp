@@ -166,6 +166,7 @@ consteval kernel_entries kernels_of(const Tables& tables) {
   const auto choose = [&](kernel k, kernels::kernel_entry smaller) {
     if (!rare[static_cast<int>(k)]) all.of[static_cast<int>(k)] = smaller;
   };
+  all.of[static_cast<int>(kernel::dot)] = &kernels::frequent_dot_kernel;
   choose(kernel::elementwise, &kernels::frequent_elementwise_kernel);
   choose(kernel::reduce, &kernels::frequent_reduce_kernel);
   choose(kernel::rowwise, &kernels::frequent_rowwise_kernel);

@@ -42,10 +42,23 @@ struct memory {
   std::byte* workspace = nullptr;
   const std::byte* packed = nullptr;  // parameters packed by engine::freeze; null: not frozen
   precision weights_as = precision::float32;
-  stored_type stored{};  // on the SIMD target that packed them; see place_of
+  stored_type stored{};                 // on the SIMD target that packed them; see place_of
+  kernels::kernel_entry dot = nullptr;  // see packing
   // Whether the workspace has the scratch of the calling thread at its end. If not, the engine
   // allocates it, and less when it is frozen.
   bool has_scratch = true;
+};
+
+// How weights are packed, and the kernel of contractions that reads them: null is the program's. A
+// program links that of blocks only where it asks for such a precision.
+struct packing {
+  precision as = precision::float32;
+  kernels::kernel_entry dot = nullptr;
+
+  constexpr packing() = default;
+  constexpr packing(precision p, kernels::kernel_entry read_by) : as(p), dot(read_by) {}
+  constexpr packing(precision p)
+      : packing(p, p > precision::bfloat16_products ? &kernels::dot_kernel : nullptr) {}
 };
 
 // Weights of an engine, and what keeps them.
@@ -155,16 +168,16 @@ class engine {
   // Packs the parameters that are the rhs of contractions, for the best SIMD target, on the threads
   // of run_on: packed_size(program::packed, as) bytes. Runs on that target
   // read the packed copies instead of the parameters, until the next freeze.
-  void freeze(std::byte* packed, precision as);
+  void freeze(std::byte* packed, packing as);
   // The same, where the addresses of parameters that are only packed are null: these are read from
   // the source, a part at a time. Throws weft::error where they cannot be read.
-  void freeze(std::byte* packed, precision as, const parameter_reader& from);
+  void freeze(std::byte* packed, packing as, const parameter_reader& from);
   // How many bytes that packs.
   std::size_t packed_bytes(precision as, const parameter_reader& from) const;
   // Later runs read what is packed already, for this program and the best SIMD target. Frees the
   // scratch that only packing needs; the first of the functions above does not, so that a module
   // that is frozen again allocates nothing.
-  void adopt(const std::byte* packed, precision as);
+  void adopt(const std::byte* packed, packing as);
   // Later runs read what another engine has packed, which must outlive this one. Throws weft::error
   // where it is not frozen, or has other parameters or packs them otherwise.
   void freeze(const engine& frozen);
@@ -257,7 +270,7 @@ class engine {
     return memory_.packed == nullptr ? p_->scratch_bytes : p_->frozen_scratch(memory_.weights_as);
   }
   int width() const noexcept { return team_ ? team_->size() : 1; }
-  void read_packed(const std::byte* packed, precision as);
+  void read_packed(const std::byte* packed, packing as);
   void execute(int i, std::ptrdiff_t place, const kernels::partition& part,
                int thread_index) const noexcept;
   void execute_with(const step& s, int i, std::ptrdiff_t place, const kernels::partition& part,

@@ -108,7 +108,7 @@ class runnable {
   runnable(const parameter_source& file, precision p, const executor& threads = {},
            generated_code<source> generated = {},
            linked = linked_here<code, code::program.fingerprint, Model>())
-      : runnable(file.open(code::program), p, threads, generated) {}
+      : runnable(file.open(code::program), packing(p), threads, generated) {}
   // Shares the parameters of another module, and its packed weights if it is frozen, as for another
   // thread: weft::module<encoder> second(weft::sharing(first)). States and workspace are its own.
   // The other model may be another one that has all parameters of this one with the same extents,
@@ -176,24 +176,12 @@ class runnable {
   // generated code reads these. The first call allocates packed_bytes(p), and
   // later ones with the same precision reuse that memory: getting pages from the system can take
   // longer than packing. With run_on before, several threads pack.
-  void freeze(precision p = precision::float32) {
-    const engine::use one(*engine_);
-    engine_->settle_weights();
-    complete(parameters_);
-    if (packed_ == nullptr || packed_.use_count() > 1 || weights_as_ != p)
-      packed_ = std::shared_ptr<std::byte[]>(allocate(packed_bytes(p)));
-    weights_as_ = p;
-    engine_->freeze(packed_.get(), p);
-  }
+  void freeze() { pack_as({}); }
+  void freeze(precision p) { pack_as(p); }
   // Packs into the caller's memory: packed_bytes(p) bytes, aligned to 64, in use until the next
   // freeze. Throws weft::error where it is too small or not aligned.
-  void freeze(std::span<std::byte> memory, precision p = precision::float32) {
-    const engine::use one(*engine_);
-    engine_->settle_weights();
-    complete(parameters_);
-    engine_->freeze(checked(memory, packed_bytes(p)), p);
-    packed_.reset();
-  }
+  void freeze(std::span<std::byte> memory) { pack_in(memory, {}); }
+  void freeze(std::span<std::byte> memory, precision p) { pack_in(memory, p); }
 
   // Does what the first runs would cost more than others: freezes the module, runs it twice on
   // zeros with every length at its bound, touches every page that runs use (weights, also of mapped
@@ -310,20 +298,36 @@ class runnable {
     m.has_scratch = has_scratch;
     return std::make_unique<engine>(code::program, m, generated.steps());
   }
-  runnable(const std::unique_ptr<parameter_reader>& file, precision p, const executor& threads,
+  void pack_as(packing p) {
+    const engine::use one(*engine_);
+    engine_->settle_weights();
+    complete(parameters_);
+    if (packed_ == nullptr || packed_.use_count() > 1 || weights_as_ != p.as)
+      packed_ = std::shared_ptr<std::byte[]>(allocate(packed_bytes(p.as)));
+    weights_as_ = p.as;
+    engine_->freeze(packed_.get(), p);
+  }
+  void pack_in(std::span<std::byte> memory, packing p) {
+    const engine::use one(*engine_);
+    engine_->settle_weights();
+    complete(parameters_);
+    engine_->freeze(checked(memory, packed_bytes(p.as)), p);
+    packed_.reset();
+  }
+  runnable(const std::unique_ptr<parameter_reader>& file, packing p, const executor& threads,
            generated_code<source> generated)
       : parameters_(read_parameters(
             code::program, *file,
             [](std::size_t i) { return code::tables.parameters[i].read_as_floats; })),
         workspace_(allocate(code::tables.scratch_offset(), pages::small)),
-        packed_(file->packed(p)),
-        weights_as_(p),
+        packed_(file->packed(p.as)),
+        weights_as_(p.as),
         engine_(engine_of(workspace_.get(), generated, false)) {
     engine_->run_on(threads);
     if (packed_ != nullptr) {
       engine_->adopt(packed_.get(), p);
     } else {
-      packed_ = allocate(engine_->packed_bytes(p, *file));
+      packed_ = allocate(engine_->packed_bytes(p.as, *file));
       engine_->freeze(packed_.get(), p, *file);
     }
   }

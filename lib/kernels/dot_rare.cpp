@@ -1,0 +1,2 @@
+#define WEFT_RARE true
+#include "kernels/dot.cpp"
