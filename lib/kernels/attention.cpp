@@ -70,16 +70,19 @@ class forward {
     for (std::ptrdiff_t i = blocks_of_part.begin; i < blocks_of_part.end; ++i) {
       find(i / blocks);
       const std::ptrdiff_t first = i % blocks * block_;
-      const index_range queries{first, std::min(first + block_, queries_)};
-      only_finite_ = is_decoded;
+      const index_range block{first, std::min(first + block_, queries_)};
       if (is_decoded && (!may_mask() || rows_are_finite(at_.result.at(0, 0), 0, 1, value_)))
         continue;
-      for (;; only_finite_ = true) {
-        is_finite_ = true;
-        run_query_block(queries);
-        if (only_finite_ || is_finite_) break;
+      for (index_range queries{first, first}; queries.end != block.end;) {
+        queries = at_.limits.queries_with_shared_keys({queries.end, block.end}, {0, at_.keys});
+        only_finite_ = is_decoded;
+        for (;; only_finite_ = true) {
+          is_finite_ = true;
+          run_query_block(queries);
+          if (only_finite_ || is_finite_) break;
+        }
+        if (only_finite_) add_visible_infinities(queries);
       }
-      if (only_finite_) add_visible_infinities(queries);
     }
   }
 

@@ -287,10 +287,19 @@ inline HWY_NOINLINE void online_softmax_update(const score_rows& s, const online
     });
     sum = hn::Add(sum, e.combine([](query_vec x, query_vec y) HWY_ATTR { return hn::Add(x, y); }));
   }
-  for (; j != 0; --j, row += pitch) {
-    const auto e = math::twice_exp(d, hn::Sub(hn::LoadU(d, row), max));
-    hn::StoreU(e, d, row);
-    sum = hn::Add(sum, e);
+  // The last few, with weights of 0 for the others of their group: keys that are masked out after a
+  // query's last one do not change its sum.
+  const auto weight = [=](std::size_t i) HWY_ATTR {
+    float* const at = row + static_cast<std::ptrdiff_t>(i) * pitch;
+    const auto e = math::twice_exp(d, hn::Sub(hn::LoadU(d, at), max));
+    hn::StoreU(e, d, at);
+    return e;
+  };
+  if (j != 0) {
+    auto last = weight(0);
+    if (j > 1) last = hn::Add(last, weight(1));
+    if (j > 2) last = hn::Add(last, weight(2));
+    sum = hn::Add(sum, last);
   }
   const auto rescale = hn::Mul(hn::Set(d, 0.5f), math::twice_exp(d, hn::Sub(old_max, max)));
   hn::Store(rescale, d, r.rescale);

@@ -100,6 +100,24 @@ class key_limits {
     }
     return span;
   }
+  // The first of the queries and those after it, up to one that sees none of the keys between the
+  // first and the last that they see: another sequence's, whose keys are then read on their own, in
+  // blocks that begin with its first key, so that its results do not depend on its neighbours.
+  index_range queries_with_shared_keys(index_range queries, index_range all) const {
+    if (!any()) return queries;
+    index_range span{};
+    for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i) {
+      const index_range seen = keys(i, all);
+      if (seen.empty()) continue;
+      if (span.empty())
+        span = seen;
+      else if (seen.intersect(span).empty())
+        return {queries.begin, i};
+      else
+        span = {std::min(span.begin, seen.begin), std::max(span.end, seen.end)};
+    }
+    return queries;
+  }
   // Sets to -infinity those of query i's scores of these keys that it does not see; `step` is their
   // stride.
   void apply(std::ptrdiff_t i, index_range all, float* scores, std::ptrdiff_t step) const {

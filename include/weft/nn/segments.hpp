@@ -19,7 +19,7 @@
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"
 #include "weft/ops/convert.hpp"
-#include "weft/ops/dot.hpp"
+#include "weft/ops/gather.hpp"
 #include "weft/ops/mask.hpp"
 #include "weft/ops/reduce.hpp"
 #include "weft/ops/sources.hpp"
@@ -28,19 +28,26 @@
 namespace weft::nn {
 
 // Segment s has the positions [begins[s], ends[s]): see nn::segments.
-template <class Pos, class Visible, class Positions, class Inside, class Count>
+template <class Segment, class Pos, class Visible, class Positions, class Index, class Count>
 struct segment_list {
   Visible visible;      // bool [KeyPos, Pos]: whether a key is in the segment of a position
   Positions positions;  // int32 [Pos]: the index of a position in its segment; 0 in none
-  Inside inside;        // bool [Segment, Pos]: whether a position is in a segment
+  Index index;          // int32 [Pos]: the segment of a position; -1 in none
   Count count;          // int32 [Segment]: the positions of each segment
 
-  // The mean over the positions of each segment: float [..., Pos, ...] to [Segment, ...]; NaN for a
-  // segment without positions. An element of any position that is NaN or infinite makes all means
-  // of its column NaN.
+  // The mean over the positions of each segment: float [..., Pos, ...] to [..., Segment, ...]; NaN
+  // for a segment without positions. The positions of a segment are added one after another, so
+  // that its mean has the same bits whatever other segments there are.
   template <expression X>
   constexpr auto mean(const X& x) const {
-    return dot<Pos>(cast<float>(inside) / cast<float>(count), x);
+    const auto sums = [&](const auto& all) {
+      return weft::detail::segment_sum_with<false, Pos, Segment>(all, index);
+    };
+    if constexpr (subset<shape_t<Index>, shape_t<X>>)
+      return sums(x) / cast<float>(count);
+    else
+      return sums(append<float, united<shape_t<X>, shape_t<Index>>>(make_node(op::copy), x)) /
+             cast<float>(count);
   }
 };
 
@@ -59,7 +66,7 @@ constexpr rule rule_of_segments() {
 
 // Segments, int32 [Segment, ...] each: the first position of each, and the one after its last. They
 // are in any order and do not overlap; positions may be in none of them, and then see no key. There
-// are at most 2^24 positions. Begins and ends that are inputs are not negative and at most the
+// are at most 2^24 segments. Begins and ends that are inputs are not negative and at most the
 // length of Pos, or weft::error says so before a run. Misuse does not compile: see the WEFT_REJECT
 // overload.
 template <class Segment, class Pos, class KeyPos, expression B, expression E>
@@ -68,18 +75,17 @@ requires(detail::rule_of_segments<Segment, Pos, KeyPos, B, E>() ==
   const auto begins = weft::detail::within<Pos, true>(first);
   const auto ends = weft::detail::within<Pos, true>(last);
   auto inside = begins <= positions<Pos>() && positions<Pos>() < ends;
-  // Each position's begin or end. The sum has one term that is not 0, and float32 is exact below
-  // 2^24.
-  auto own = [&](const auto& of) {
-    return cast<std::int32_t>(sum<Segment>(where(inside, cast<float>(of), 0.0f)));
-  };
-  auto begin = own(begins);
-  auto end = own(ends);
+  // The greatest of the one segment that has a position and of -1, which float32 has exactly.
+  auto index = cast<std::int32_t>(
+      max<Segment>(where(inside, cast<float>(positions<Segment>()), constant(-1.0f))));
+  // What a position's segment has; 0 in none.
+  auto begin = weft::detail::gather_with<false, Segment>(begins, index);
+  auto end = weft::detail::gather_with<false, Segment>(ends, index);
   auto visible = begin <= positions<KeyPos>() && positions<KeyPos>() < end;
   auto place = where(positions<Pos>() < end, positions<Pos>() - begin, 0);
   auto count = ends - begins;
-  return segment_list<Pos, decltype(visible), decltype(place), decltype(inside), decltype(count)>{
-      visible, place, inside, count};
+  return segment_list<Segment, Pos, decltype(visible), decltype(place), decltype(index),
+                      decltype(count)>{visible, place, index, count};
 }
 WEFT_REJECT_IF(
     (class Segment, class Pos, class KeyPos, expression B, expression E),
