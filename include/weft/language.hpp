@@ -16,4 +16,14 @@
 #else
 #define WEFT_NONBLOCKING
 #endif
+
+// The containers of libstdc++ have other members with -D_GLIBCXX_DEBUG: a program that is compiled
+// with it links only with libraries of weft that are, too. Without this it would link, and crash.
+#ifdef _GLIBCXX_DEBUG
+namespace weft::detail {
+extern const bool library_is_compiled_with_GLIBCXX_DEBUG;
+[[gnu::used]] inline const bool* const containers_of_library =
+    &library_is_compiled_with_GLIBCXX_DEBUG;
+}  // namespace weft::detail
+#endif
 #include "weft/header_end.hpp"

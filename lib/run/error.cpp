@@ -7,6 +7,10 @@
 
 namespace weft {
 
+#ifdef _GLIBCXX_DEBUG
+const bool detail::library_is_compiled_with_GLIBCXX_DEBUG = true;
+#endif
+
 namespace {
 
 std::atomic<error_handler> handler = nullptr;

@@ -1,7 +1,7 @@
 # What a program with one small model holds, links and compiles.
 #
 # -D PROGRAM=<it> -D BUDGET=<bytes, stripped> -D SOURCE=<a file with its model> -D WORK=<a folder>
-# -D COMPILE=<the compiler and its options> -D NM=<nm> -D STRIP=<strip> -D READELF=<readelf>
+# -D LIBRARY=<weft> -D COMPILE=<the compiler and its options> -D NM=<nm> -D STRIP=<strip> -D READELF=<readelf>
 function(run variable)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
   set(${variable} "${said}" PARENT_SCOPE)
@@ -36,4 +36,17 @@ list(LENGTH lines count)
 message(STATUS "${count} lines")
 if(count GREATER 31000)
   message(SEND_ERROR "A header of models takes ${count} lines, preprocessed")
+endif()
+
+# With other containers than the library's the program would crash.
+file(WRITE ${WORK}/debug.cpp "#include \"weft/language.hpp\"\nint main() {}\n")
+foreach(options IN ITEMS "" -D_GLIBCXX_DEBUG)
+  execute_process(COMMAND ${COMPILE} ${options} ${WORK}/debug.cpp ${LIBRARY} -o ${WORK}/debug
+    ERROR_VARIABLE said RESULT_VARIABLE result)
+  if((result EQUAL 0) EQUAL (options STREQUAL "-D_GLIBCXX_DEBUG"))
+    message(SEND_ERROR "Linked with '${options}': ${result} ${said}")
+  endif()
+endforeach()
+if(NOT said MATCHES "library_is_compiled_with_GLIBCXX_DEBUG")
+  message(SEND_ERROR "The linker does not name _GLIBCXX_DEBUG: ${said}")
 endif()
