@@ -11,7 +11,7 @@
 #include "extents.hpp"
 #include "gguf_content.hpp"
 #include "weft/run/error.hpp"
-#include "weights/file_types.hpp"
+#include "weft/weights/formats.hpp"
 
 namespace weft {
 

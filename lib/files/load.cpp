@@ -187,12 +187,11 @@ void check_scales(const stored_tensor& t, std::size_t first, std::span<const std
   const detail::stored_info& format = detail::entry_of(t.type);
   const auto* const begin = reinterpret_cast<detail::block_bytes>(blocks.data());
   for (std::size_t at = 0; at < blocks.size(); at += format.bits / 8)
-    for (std::size_t i = format.halves.begin; i < format.halves.end; i += 2)
-      if ((detail::bits16_at(begin + at + i) & 0x7c00) == 0x7c00)
-        detail::raise(t.source->name() + ": tensor " + detail::in_quotes(t.name) + ", " +
-                      t.description() + ": the scale of block " +
-                      std::to_string(first / format.block + at / (format.bits / 8)) +
-                      " is NaN or infinite");
+    if (!format.has_finite_scales(begin + at))
+      detail::raise(t.source->name() + ": tensor " + detail::in_quotes(t.name) + ", " +
+                    t.description() + ": the scale of block " +
+                    std::to_string(first / format.block + at / (format.bits / 8)) +
+                    " is NaN or infinite");
 }
 
 // Reads parameters from the tensors of a file, or of several; each is one tensor or several.

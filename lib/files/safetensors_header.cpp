@@ -7,7 +7,7 @@
 #include "file_content.hpp"
 #include "json.hpp"
 #include "weft/run/error.hpp"
-#include "weights/file_types.hpp"
+#include "weft/weights/formats.hpp"
 
 namespace weft {
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <type_traits>
@@ -30,7 +31,7 @@ using block_bytes = const std::uint8_t*;
 //   gguf          its number in GGUF, which is ggml's; -1: GGUF does not have it
 //   block, bytes  the elements of a block, and its bytes
 //   value         the type of its elements: double, float, std::int64_t, std::int32_t or bool
-//   halves        of blocks that share scales, the range of bytes that are float16; else empty
+//   scales        of blocks that share scales, where those are that may be NaN or infinite
 //   decode(b, to) the elements of a block: exact, or rounded once
 //   encode(x)     the element nearest to x, ties to even, as it is stored; without it, no file is
 //                 written in this type
@@ -45,18 +46,19 @@ struct in_files {
   static constexpr int gguf = Number;
 };
 
-struct range_of_bytes {
-  std::uint8_t begin, end;
+// A range of a block's bytes with scales, each float16, or an exponent of one byte (E8M0).
+struct scales_of_block {
+  std::uint8_t begin = 0, end = 0, size = 2;
 };
 template <class Value, std::size_t Bytes, std::size_t Block = 1,
-          range_of_bytes Halves = range_of_bytes{}>
+          scales_of_block Scales = scales_of_block{}>
 struct block_format {
   using value = Value;
   static constexpr std::size_t block = Block, bytes = Bytes;
-  static constexpr range_of_bytes halves = Halves;
+  static constexpr scales_of_block scales = Scales;
 };
 template <class Format>
-inline constexpr bool shares_scales = Format::halves.end != 0;
+inline constexpr bool shares_scales = Format::scales.end != 0;
 
 // Numbers that are stored as they are.
 template <class T>
@@ -118,7 +120,7 @@ struct format<stored_type::uint8> : in_files<"U8">, block_format<std::int32_t, 1
 // 4 bits of elements i and i + 16 in byte i.
 template <bool Minimum, bool FifthBit>
 struct small_block : block_format<float, 2 + 2 * Minimum + 4 * FifthBit + 16, 32,
-                                  range_of_bytes{0, 2 + 2 * Minimum}> {
+                                  scales_of_block{0, 2 + 2 * Minimum}> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b);
     constexpr int middle = Minimum ? 0 : FifthBit ? 16 : 8;
@@ -170,7 +172,7 @@ struct format<stored_type::q5_1> : in_files<"Q5_1", 7>, small_block<true, true> 
 // defined.
 template <>
 struct format<stored_type::q8_0> : in_files<"Q8_0", 8>,
-                                   block_format<float, 2 + 32, 32, range_of_bytes{0, 2}> {
+                                   block_format<float, 2 + 32, 32, scales_of_block{0, 2}> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b);
     for (std::size_t i = 0; i < block; ++i)
@@ -209,7 +211,7 @@ struct format<stored_type::int8_block> : in_files<"I8 blocks">, block_format<flo
 // block's two float16.
 template <bool FifthBit>
 struct grouped_block
-    : block_format<float, 4 + 12 + 32 * FifthBit + 128, 256, range_of_bytes{0, 4}> {
+    : block_format<float, 4 + 12 + 32 * FifthBit + 128, 256, scales_of_block{0, 4}> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b), minimum = float16_at(b + 2);
     const block_bytes six = b + 4, high = b + 16, low = high + 32 * FifthBit;
@@ -238,7 +240,7 @@ struct format<stored_type::q5_k> : in_files<"Q5_K", 13>, grouped_block<true> {};
 // in byte i; the block's float16 is last.
 template <>
 struct format<stored_type::q6_k>
-    : in_files<"Q6_K", 14>, block_format<float, 128 + 64 + 16 + 2, 256, range_of_bytes{208, 210}> {
+    : in_files<"Q6_K", 14>, block_format<float, 128 + 64 + 16 + 2, 256, scales_of_block{208, 210}> {
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b + 208);
     for (unsigned e = 0; e < 256; ++e) {
@@ -276,8 +278,14 @@ struct stored_info {
   int gguf;
   std::size_t block, bits;  // of a block
   stored_type type = stored_type::other;
-  range_of_bytes halves{};
-  constexpr bool shares_scales() const { return halves.end != 0; }
+  scales_of_block scales{};
+  constexpr bool shares_scales() const { return scales.end != 0; }
+  // Whether no scale of a block is NaN or infinite.
+  bool has_finite_scales(block_bytes b) const {
+    for (std::size_t i = scales.begin; i < scales.end; i += scales.size)
+      if (scales.size == 1 ? b[i] == 0xff : (bits16_at(b + i) & 0x7c00) == 0x7c00) return false;
+    return true;
+  }
   // Of 32 elements or more, which packed weights have along the depth.
   constexpr bool is_block() const { return block >= 32; }
 };
@@ -288,7 +296,7 @@ constexpr stored_info checked_info() {
                 "weights: a stored type has no entry, or it lacks name, number, value or block; "
                 "write detail::format<stored_type::...>");
   static_assert(says_decode<entry>, "weights: an entry has no function decode");
-  return {entry::name, entry::gguf, entry::block, 8 * entry::bytes, Type, entry::halves};
+  return {entry::name, entry::gguf, entry::block, 8 * entry::bytes, Type, entry::scales};
 }
 template <class Sequence>
 inline constexpr int stored_infos = 0;
@@ -321,6 +329,56 @@ constexpr void with_format(stored_type type, F f) {
     (call_if(std::integral_constant<stored_type, static_cast<stored_type>(Type)>()), ...);
   }
   (stored_types());
+}
+
+// The other types of files, of which only name and size are known.
+inline constexpr stored_info other_types[]{
+    {"I8", 24, 1, 8},
+    {"I16", 25, 1, 16},
+    {"U16", -1, 1, 16},
+    {"U32", -1, 1, 32},
+    {"U64", -1, 1, 64},
+    {"C64", -1, 1, 64},
+    {"F8_E4M3", -1, 1, 8},
+    {"F8_E5M2", -1, 1, 8},
+    {"F8_E8M0", -1, 1, 8},
+    {"F8_E4M3FNUZ", -1, 1, 8},
+    {"F8_E5M2FNUZ", -1, 1, 8},
+    {"F6_E2M3", -1, 1, 6},
+    {"F6_E3M2", -1, 1, 6},
+    {"F4", -1, 1, 4},
+    {"Q8_1", 9, 32, 8 * 36},
+    {"Q2_K", 10, 256, 8 * 84},
+    {"Q3_K", 11, 256, 8 * 110},
+    {"Q8_K", 15, 256, 8 * 292},
+    {"IQ2_XXS", 16, 256, 8 * 66},
+    {"IQ2_XS", 17, 256, 8 * 74},
+    {"IQ3_XXS", 18, 256, 8 * 98},
+    {"IQ1_S", 19, 256, 8 * 50},
+    {"IQ4_NL", 20, 32, 8 * 18},
+    {"IQ3_S", 21, 256, 8 * 110},
+    {"IQ2_S", 22, 256, 8 * 82},
+    {"IQ4_XS", 23, 256, 8 * 136},
+    {"IQ1_M", 29, 256, 8 * 56},
+    {"TQ1_0", 34, 256, 8 * 54},
+    {"TQ2_0", 35, 256, 8 * 66},
+    {"MXFP4", 39, 32, 8 * 17},
+};
+
+// The first type for which is(type); null where there is none.
+template <class F>
+constexpr const stored_info* find_type(F is) {
+  for (const stored_info& t : stored_infos<stored_types>)
+    if (is(t)) return &t;
+  const auto* const t = std::ranges::find_if(other_types, is);
+  return t == std::end(other_types) ? nullptr : t;
+}
+constexpr const stored_info* find_in_gguf(std::uint32_t number) {
+  return find_type(
+      [&](const stored_info& t) { return t.gguf >= 0 && std::cmp_equal(t.gguf, number); });
+}
+constexpr const stored_info* find_in_safetensors(std::string_view name) {
+  return find_type([&](const stored_info& t) { return t.block == 1 && t.name == name; });
 }
 
 }  // namespace weft::detail
