@@ -73,7 +73,28 @@ struct lines_of_blocks {
     const auto bits = hn::Or(of.byte(i), hn::ShiftLeft<8>(of.byte(i + 1)));
     return from_float16(D(), hn::BitCast(hn::RebindToUnsigned<D>(), bits));
   }
+  // detail::half_of_exponent of byte i of each.
+  HWY_INLINE hn::Vec<D> half_of_exponent(std::size_t i) const {
+    const auto e = byte(i), one = hn::Set(ints(), 1);
+    return hn::BitCast(
+        D(), hn::IfThenElse(hn::Lt(e, hn::Set(ints(), 2)), hn::ShiftLeft<21>(hn::Add(e, one)),
+                            hn::ShiftLeft<23>(hn::Sub(e, one))));
+  }
 };
+
+// Numbers of a table, each by its place there.
+template <class D>
+HWY_INLINE hn::Vec<D> from_table(D d, const std::int8_t (&table)[16],
+                                 hn::Vec<hn::RebindToSigned<D>> places) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::Set(d, static_cast<float>(table[hn::GetLane(places)]));
+#else
+  const hn::RebindToSigned<D> ints;
+  const hn::Repartition<std::int8_t, D> bytes;
+  const auto found = hn::TableLookupBytes(hn::LoadDup128(bytes, table), hn::BitCast(bytes, places));
+  return hn::ConvertTo(d, hn::ShiftRight<24>(hn::ShiftLeft<24>(hn::BitCast(ints, found))));
+#endif
+}
 
 template <class V>
 HWY_INLINE V masked(V v, int bits) {
@@ -114,6 +135,23 @@ HWY_INLINE void decode(const detail::small_block<Minimum, FifthBit>&, const line
       to(j, hn::MulAdd(scale, hn::ConvertTo(d, q), least),  //
          j + 16, hn::MulAdd(scale, hn::ConvertTo(d, other), least));
     }
+  }
+}
+
+template <std::size_t ScaleBytes, int... Number, class D, class F>
+HWY_INLINE void decode(const detail::table_block<ScaleBytes, Number...>& format,
+                       const lines_of_blocks<D>& of, F to) {
+  const D d;
+  const auto scale = [&]() HWY_ATTR {
+    if constexpr (ScaleBytes == 2)
+      return of.half(0);
+    else
+      return of.half_of_exponent(0);
+  }();
+  for (std::size_t i = 0; i < 16; ++i) {
+    const auto pair = of.byte(ScaleBytes + i);
+    to(i, hn::Mul(scale, from_table(d, format.numbers, masked(pair, 15))),  //
+       i + 16, hn::Mul(scale, from_table(d, format.numbers, hn::ShiftRight<4>(pair))));
   }
 }
 

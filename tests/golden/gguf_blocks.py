@@ -13,7 +13,7 @@ import gguf
 import numpy as np
 
 FORMATS = {
-    # name: bytes of a block, where its float16 scales are
+    # name: bytes of a block, where its float16 scales are; in MXFP4 one of a byte
     "Q4_0": (18, [0]),
     "Q4_1": (20, [0, 2]),
     "Q5_0": (22, [0]),
@@ -22,6 +22,8 @@ FORMATS = {
     "Q4_K": (144, [0, 2]),
     "Q5_K": (176, [0, 2]),
     "Q6_K": (210, [208]),
+    "IQ4_NL": (18, [0]),
+    "MXFP4": (17, []),
 }
 
 
@@ -30,6 +32,8 @@ def blocks(random, count, size, scales):
     for at in scales:
         scale = random.normal(0, 0.05, count).astype(np.float16)
         raw[:, at : at + 2] = scale.view(np.uint8).reshape(count, 2)
+    if not scales:
+        raw[:, 0] = random.integers(115, 130, count)
     return raw
 
 

@@ -113,8 +113,8 @@ struct format<stored_type::uint8> : in_files<"U8">, block_format<std::int32_t, 1
 
 // The blocks of GGUF: groups of elements of few bits that share scales. The layouts and formulas
 // are those of ggml (https://github.com/ggml-org/ggml, src/ggml-common.h and src/ggml-quants.c).
-// Every product is exact in float, as the scales are float16 times at most 8 bits, so at most one
-// rounding is left and each element has one possible value.
+// Every product is exact in float, or infinite, as the scales have 11 bits and are multiplied with
+// at most 8, so at most one rounding is left and each element has one possible value.
 
 // 32 elements: a scale, in some formats a minimum, in some a fifth bit of each element, and the low
 // 4 bits of elements i and i + 16 in byte i.
@@ -133,6 +133,10 @@ struct small_block : block_format<float, 2 + 2 * Minimum + 4 * FifthBit + 16, 32
     }
   }
 };
+// Half of the power of two that an exponent of one byte stands for (E8M0).
+inline float half_of_exponent(std::uint32_t e) {
+  return std::bit_cast<float>(e < 2 ? (e + 1) << 21 : (e - 1) << 23);
+}
 // Writes a block's scale, d as a float16, or NaN where it is not finite. Returns 1 / d, or 0 where
 // there is none; of subnormal d, where it may be infinite, the float16 is zero.
 inline float encode_scale(float d, std::uint8_t* to) {
@@ -167,6 +171,30 @@ template <>
 struct format<stored_type::q5_0> : in_files<"Q5_0", 6>, small_block<false, true> {};
 template <>
 struct format<stored_type::q5_1> : in_files<"Q5_1", 7>, small_block<true, true> {};
+
+// 32 elements: a scale, and the places of elements i and i + 16 in a table, 4 bits each, in byte i.
+template <std::size_t ScaleBytes, int... Number>
+struct table_block
+    : block_format<float, ScaleBytes + 16, 32, scales_of_block{0, ScaleBytes, ScaleBytes}> {
+  alignas(16) static constexpr std::int8_t numbers[16]{Number...};
+  static void decode(block_bytes b, float* to) {
+    const float scale = ScaleBytes == 1 ? half_of_exponent(*b) : float16_at(b);
+    for (std::size_t i = 0; i < 16; ++i) {
+      const unsigned pair = b[ScaleBytes + i];
+      to[i] = scale * static_cast<float>(numbers[pair & 15]);
+      to[i + 16] = scale * static_cast<float>(numbers[pair >> 4]);
+    }
+  }
+};
+template <>
+struct format<stored_type::iq4_nl>
+    : in_files<"IQ4_NL", 20>,
+      table_block<2, -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113> {};
+// The table has twice the numbers of E2M1.
+template <>
+struct format<stored_type::mxfp4>
+    : in_files<"MXFP4", 39>,
+      table_block<1, 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12> {};
 
 // A scale, and 32 signed bytes. Encoded as ggml's quantize_row_q8_0_ref does, where that is
 // defined.
@@ -355,14 +383,12 @@ inline constexpr stored_info other_types[]{
     {"IQ2_XS", 17, 256, 8 * 74},
     {"IQ3_XXS", 18, 256, 8 * 98},
     {"IQ1_S", 19, 256, 8 * 50},
-    {"IQ4_NL", 20, 32, 8 * 18},
     {"IQ3_S", 21, 256, 8 * 110},
     {"IQ2_S", 22, 256, 8 * 82},
     {"IQ4_XS", 23, 256, 8 * 136},
     {"IQ1_M", 29, 256, 8 * 56},
     {"TQ1_0", 34, 256, 8 * 54},
     {"TQ2_0", 35, 256, 8 * 66},
-    {"MXFP4", 39, 32, 8 * 17},
 };
 
 // The first type for which is(type); null where there is none.

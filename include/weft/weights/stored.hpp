@@ -27,6 +27,8 @@ enum class stored_type : std::uint8_t {
   q4_k,
   q5_k,
   q6_k,
+  iq4_nl,
+  mxfp4,
   int64,
   int32,
   boolean,
