@@ -48,6 +48,9 @@ byte_source::byte_source(std::vector<std::byte> bytes, std::string name)
 byte_source::byte_source(std::span<std::byte> memory, std::string name)
     : name_(std::move(name)), memory_(memory), size_(memory.size()) {}
 
+byte_source::byte_source(std::size_t size, std::string name, maker make)
+    : name_(std::move(name)), size_(size), make_(std::move(make)) {}
+
 byte_source::~byte_source() {
   if (file_ >= 0) ::close(file_);
 }
@@ -56,6 +59,7 @@ void byte_source::read(std::size_t offset, std::span<std::byte> into) const {
   if (offset > size_ || into.size() > size_ - offset)
     fail("the file has " + std::to_string(size_) + " bytes, and " + std::to_string(into.size()) +
          " were to be read from offset " + std::to_string(offset));
+  if (make_) return make_(offset, into);
   if (file_ < 0) {
     const auto from = memory_.empty() ? std::span<const std::byte>(bytes_) : memory_;
     std::ranges::copy(from.subspan(offset, into.size()), into.begin());

@@ -1,4 +1,5 @@
-// Random access to the bytes of a file, which stays open, of a buffer, or of the caller's memory.
+// Random access to the bytes of a file, which stays open, of a buffer, of the caller's memory, or
+// to bytes that are made.
 #pragma once
 
 #include <sys/stat.h>
@@ -6,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +26,9 @@ class byte_source {
   byte_source(std::vector<std::byte> bytes, std::string name);
   // The memory must outlive it, and what map() returns.
   byte_source(std::span<std::byte> memory, std::string name);
+  // What is made when it is read: make(offset, into) fills `into`.
+  using maker = std::function<void(std::size_t, std::span<std::byte>)>;
+  byte_source(std::size_t size, std::string name, maker make);
   byte_source(const byte_source&) = delete;
   byte_source& operator=(const byte_source&) = delete;
   ~byte_source();
@@ -60,6 +65,7 @@ class byte_source {
   std::vector<std::byte> bytes_;   // the content of a buffer
   std::span<std::byte> memory_{};  // the caller's
   std::size_t size_ = 0;
+  maker make_;
 };
 
 }  // namespace weft::detail

@@ -26,6 +26,18 @@ file_content read_index(const byte_source& index, const std::filesystem::path& f
 
 bool is_gguf(const byte_source& source);
 
+// Throws weft::error where a scale of some of a tensor's blocks, those from element `first` on, is
+// NaN or infinite.
+void check_scales(const stored_tensor& t, std::size_t first, std::span<const std::byte> blocks);
+
+// Makes one tensor of each weight whose scales are a tensor of their own, under its name. It has
+// the products of numbers and scales exactly: as Q4_0 or Q8_0 where these can, else as float64.
+// Throws weft::error where they do not fit each other.
+void join_scaled_weights(file_content& content);
+
+// The tensor with this name; null where there is none.
+const stored_tensor* find_tensor(const std::vector<stored_tensor>& sorted, std::string_view name);
+
 // Sorts the tensors by name. Throws weft::error where two have the same.
 void sort_by_name(file_content& content);
 

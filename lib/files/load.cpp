@@ -79,6 +79,22 @@ std::vector<const stored_tensor*> tensors_of(const wanted_tensors& w, const tens
   return parts;
 }
 
+// Throws weft::error where a file has, instead of a weight, what GPTQ or AWQ have made of it.
+void check_methods(const std::string& name, const tensor_file& file) {
+  if (!name.ends_with("weight")) return;
+  const std::string stem = name.substr(0, name.size() - 6);
+  const auto *const numbers = file.find(stem + "qweight"), *const scales =
+                                                               file.find(stem + "scales");
+  if (numbers == nullptr || scales == nullptr) return;
+  // GPTQ has several inputs in an int32, AWQ several outputs.
+  const bool gptq = !numbers->shape.empty() && !scales->shape.empty() &&
+                    numbers->shape.back() == scales->shape.back();
+  detail::raise(file.name() + ": tensor " + detail::in_quotes(numbers->name) +
+                " has the weights of " + (gptq ? "GPTQ" : "AWQ") +
+                ", which weft does not read; take the model's GGUF file, or one quantised by "
+                "compressed-tensors");
+}
+
 // Compares a file's tensors with a model's parameters.
 class comparison {
  public:
@@ -90,6 +106,7 @@ class comparison {
     for (const auto& name : w.names) {
       const auto* const t = file.find(name);
       wanted_.insert(name);
+      if (t == nullptr) check_methods(name, file);
       if (t == nullptr)
         missing_.push_back({name, needed});
       else if (!is_floating(t->type))
@@ -181,19 +198,6 @@ void read_joined(std::span<const stored_tensor> parts, std::size_t first, std::s
   }
 }
 
-// Throws weft::error where a scale of one of a tensor's blocks, here those from element `first` on,
-// is NaN or infinite.
-void check_scales(const stored_tensor& t, std::size_t first, std::span<const std::byte> blocks) {
-  const detail::stored_info& format = detail::entry_of(t.type);
-  const auto* const begin = reinterpret_cast<detail::block_bytes>(blocks.data());
-  for (std::size_t at = 0; at < blocks.size(); at += format.bits / 8)
-    if (!format.has_finite_scales(begin + at))
-      detail::raise(t.source->name() + ": tensor " + detail::in_quotes(t.name) + ", " +
-                    t.description() + ": the scale of block " +
-                    std::to_string(first / format.block + at / (format.bits / 8)) +
-                    " is NaN or infinite");
-}
-
 // Reads parameters from the tensors of a file, or of several; each is one tensor or several.
 class tensor_reader : public parameter_reader {
  public:
@@ -228,7 +232,7 @@ class tensor_reader : public parameter_reader {
       const std::size_t skipped = detail::bytes_of(t.type, begin);
       const auto part = into.first(std::min(into.size(), t.bytes - skipped));
       t.source->read(t.offset + skipped, part);
-      check_scales(t, begin, part);
+      detail::check_scales(t, begin, part);
       into = into.subspan(part.size());
       first -= begin;
     }

@@ -44,7 +44,7 @@ std::map<std::string, std::string> weight_map_of(const byte_source& index) {
 detail::file_content detail::read_index(const byte_source& index,
                                         const std::filesystem::path& folder) {
   const std::map<std::string, std::string> files = weight_map_of(index);
-  std::map<std::string, tensor_file> opened;
+  std::map<std::string, file_content> opened;
   file_content content{index.name(), {}, {}};
   for (const auto& [tensor, file] : files) {
     // An index does not reach beyond its folder.
@@ -54,12 +54,14 @@ detail::file_content detail::read_index(const byte_source& index,
                     ", which is no safetensors file beside the index");
     auto found = opened.find(file);
     if (found == opened.end()) {
-      auto named = attempt([&] { return tensor_file(folder / path); });
+      auto named = attempt([&] {
+        return detail::read_safetensors(std::make_shared<const byte_source>(folder / path));
+      });
       if (!named)
         detail::raise(content.name + " names a file that cannot be used: " + named.error().what());
       found = opened.emplace(file, *std::move(named)).first;
     }
-    const auto* const t = found->second.find(tensor);
+    const auto* const t = detail::find_tensor(found->second.tensors, tensor);
     if (t == nullptr)
       detail::raise(content.name + ": tensor " + in_quotes(tensor) + " is not in " +
                     in_quotes(file));

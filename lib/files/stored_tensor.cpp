@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "byte_source.hpp"
 #include "extents.hpp"
+#include "file_content.hpp"
 #include "weft/files/tensor_file.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/rounding.hpp"
@@ -33,6 +33,16 @@ void check_kind(const stored_tensor& t) {
 }
 
 }  // namespace
+
+void detail::check_scales(const stored_tensor& t, std::size_t first,
+                          std::span<const std::byte> blocks) {
+  const stored_info& format = entry_of(t.type);
+  const auto* const begin = reinterpret_cast<block_bytes>(blocks.data());
+  for (std::size_t at = 0; at < blocks.size(); at += format.bits / 8)
+    if (!format.has_finite_scales(begin + at))
+      raise(place(t) + ": the scale of block " +
+            std::to_string(first / format.block + at / (format.bits / 8)) + " is NaN or infinite");
+}
 
 std::size_t stored_tensor::size() const {
   return detail::elements_of(shape).value;
@@ -70,6 +80,9 @@ void read_blocks(const stored_tensor& t, std::size_t first, std::span<T> into) {
     const std::size_t now = std::min(end - b, most);
     t.source->read(t.offset + b * Format::bytes,
                    std::as_writable_bytes(std::span(some.data(), now * Format::bytes)));
+    if constexpr (detail::shares_scales<Format>)
+      detail::check_scales(t, b * block,
+                           std::as_bytes(std::span(some.data(), now * Format::bytes)));
     for (std::size_t k = 0; k < now; ++k) {
       typename Format::value elements[block];
       Format::decode(some.data() + k * Format::bytes, elements);

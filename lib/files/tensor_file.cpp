@@ -17,14 +17,18 @@ using detail::in_quotes;
 namespace {
 
 file_content content_of(std::shared_ptr<const byte_source> source) {
-  return detail::is_gguf(*source) ? detail::read_gguf(std::move(source))
-                                  : detail::read_safetensors(std::move(source));
+  if (detail::is_gguf(*source)) return detail::read_gguf(std::move(source));
+  file_content content = detail::read_safetensors(std::move(source));
+  detail::join_scaled_weights(content);
+  return content;
 }
 
 file_content content_of(const std::filesystem::path& path) {
   auto source = std::make_shared<const byte_source>(path);
-  if (path.extension() == ".json") return detail::read_index(*source, path.parent_path());
-  return content_of(std::move(source));
+  if (path.extension() != ".json") return content_of(std::move(source));
+  file_content content = detail::read_index(*source, path.parent_path());
+  detail::join_scaled_weights(content);
+  return content;
 }
 
 }  // namespace
@@ -51,11 +55,14 @@ tensor_file::tensor_file(std::vector<std::byte> bytes, std::string name)
 tensor_file::tensor_file(std::span<std::byte> memory, std::string name)
     : tensor_file(content_of(std::make_shared<const byte_source>(memory, std::move(name)))) {}
 
+const stored_tensor* detail::find_tensor(const std::vector<stored_tensor>& sorted,
+                                         std::string_view name) {
+  const auto found = std::ranges::lower_bound(sorted, name, {}, &stored_tensor::name);
+  return found != sorted.end() && found->name == name ? &*found : nullptr;
+}
+
 const stored_tensor* tensor_file::find(std::string_view name) const {
-  const auto found =
-      std::lower_bound(tensors_.begin(), tensors_.end(), name,
-                       [](const stored_tensor& t, std::string_view n) { return t.name < n; });
-  return found != tensors_.end() && found->name == name ? &*found : nullptr;
+  return detail::find_tensor(tensors_, name);
 }
 
 const stored_tensor& tensor_file::operator[](std::string_view name) const {

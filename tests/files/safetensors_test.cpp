@@ -129,13 +129,13 @@ BOOST_AUTO_TEST_CASE(an_integer_that_does_not_fit_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_file_may_have_tensors_of_types_that_weft_does_not_support) {
-  const tensor_file file(bytes(R"({"u":{"dtype":"I8","shape":[3],"data_offsets":[0,3]},)"
+  const tensor_file file(bytes(R"({"u":{"dtype":"F8_E5M2","shape":[3],"data_offsets":[0,3]},)"
                                R"("f":{"dtype":"F4","shape":[2,3],"data_offsets":[3,6]}})",
                                6),
                          "x");
   BOOST_TEST((file["u"].type == stored_type::other));
   refuses([&] { file["u"].values<float>(); },
-          "I8 [3], has elements of a type that weft does not read");
+          "F8_E5M2 [3], has elements of a type that weft does not read");
   BOOST_TEST(file["f"].description() == "F4 [2, 3]");
   BOOST_TEST(file["f"].size() == 6u);
   BOOST_CHECK_THROW(file["f"].values<double>(), weft::error);

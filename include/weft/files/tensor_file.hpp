@@ -28,9 +28,9 @@ struct stored_tensor {
   stored_type type;                // of its elements
   std::string type_name;           // the format's name, such as "F32" or "Q8_0"
   std::vector<std::size_t> shape;  // the extents, outermost first
-  std::size_t offset;              // of its first byte in the file, in bytes
+  std::size_t offset;              // of its first byte in the source, in bytes
   std::size_t bytes;  // of all elements; of a type that weft does not know, up to the next tensor
-  std::shared_ptr<const detail::byte_source> source;  // the file, which it keeps open
+  std::shared_ptr<const detail::byte_source> source;  // the file, or what is made of it
 
   // The number of elements: the product of the shape.
   std::size_t size() const;
@@ -38,10 +38,10 @@ struct stored_tensor {
   std::string description() const;
 
   // Reads the elements, in row-major order, as T: float, from any floating-point type, rounded to
-  // nearest; std::int32_t or std::int64_t, from int32, int64 and uint8; bool, from boolean; double,
-  // from all of these. Throws weft::error where the type is another one, a value does not fit into
-  // int32, `into` does not have size() elements, or the file cannot be read or was written to since
-  // it was opened.
+  // nearest; std::int32_t or std::int64_t, from int32, int64, int8 and uint8; bool, from boolean;
+  // double, from all of these. Throws weft::error where the type is another one, a value does not
+  // fit into int32, a block's scale is NaN or infinite, `into` does not have size() elements, or
+  // the file cannot be read or was written to since it was opened.
   template <class T>
   void read(std::span<T> into) const;
   // Reads the floating-point elements from `first` on: into.size() of them. Throws weft::error
@@ -55,7 +55,11 @@ struct stored_tensor {
 };
 
 // A file of tensors whose description is in memory, in one of these formats:
-// - safetensors, https://github.com/huggingface/safetensors#format;
+// - safetensors, https://github.com/huggingface/safetensors#format. A weight of int8, FP8 (E4M3) or
+//   int4 packed in int32 whose scales are a tensor of their own, as of compressed-tensors, is one
+//   tensor of its name: weight of weight, weight_packed, weight_scale, weight_shape. Its elements
+//   are numbers times scales exactly: as Q8_0 or Q4_0 where blocks of 32 have float16 scales, else
+//   as float64;
 // - several of them, named by an index in the same folder (model.safetensors.index.json), whose
 //   "weight_map" has the file of each tensor;
 // - GGUF, https://github.com/ggml-org/ggml/blob/master/docs/gguf.md: see weft/files/gguf.hpp.

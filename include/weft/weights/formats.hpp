@@ -95,6 +95,17 @@ struct format<stored_type::bfloat16> : in_files<"BF16", 30>, block_format<float,
   }
   static constexpr bfloat16 encode(float x) { return bfloat16(x); }
 };
+// Four bits of exponent, whose bias is 7, and three of fraction; all ones are NaN.
+template <>
+struct format<stored_type::float8_e4m3> : in_files<"F8_E4M3">, block_format<float, 1> {
+  static void decode(block_bytes b, float* to) {
+    const unsigned bits = *b & 0x7f;
+    const float size = bits < 8     ? static_cast<float>(bits) * 0x1p-9f
+                       : bits < 127 ? std::bit_cast<float>((bits << 20) + (120u << 23))
+                                    : std::numeric_limits<float>::quiet_NaN();
+    *to = *b < 128 ? size : -size;
+  }
+};
 template <>
 struct format<stored_type::bfloat16_pair> : in_files<"BF16 pairs">, block_format<float, 4, 2> {
   static void decode(block_bytes b, float* to) {
@@ -109,6 +120,10 @@ struct format<stored_type::boolean> : in_files<"BOOL">, block_format<bool, 1> {
 template <>
 struct format<stored_type::uint8> : in_files<"U8">, block_format<std::int32_t, 1> {
   static void decode(block_bytes b, std::int32_t* to) { *to = *b; }
+};
+template <>
+struct format<stored_type::int8> : in_files<"I8", 24>, block_format<std::int32_t, 1> {
+  static void decode(block_bytes b, std::int32_t* to) { *to = static_cast<std::int8_t>(*b); }
 };
 
 // The blocks of GGUF: groups of elements of few bits that share scales. The layouts and formulas
@@ -361,34 +376,15 @@ constexpr void with_format(stored_type type, F f) {
 
 // The other types of files, of which only name and size are known.
 inline constexpr stored_info other_types[]{
-    {"I8", 24, 1, 8},
-    {"I16", 25, 1, 16},
-    {"U16", -1, 1, 16},
-    {"U32", -1, 1, 32},
-    {"U64", -1, 1, 64},
-    {"C64", -1, 1, 64},
-    {"F8_E4M3", -1, 1, 8},
-    {"F8_E5M2", -1, 1, 8},
-    {"F8_E8M0", -1, 1, 8},
-    {"F8_E4M3FNUZ", -1, 1, 8},
-    {"F8_E5M2FNUZ", -1, 1, 8},
-    {"F6_E2M3", -1, 1, 6},
-    {"F6_E3M2", -1, 1, 6},
-    {"F4", -1, 1, 4},
-    {"Q8_1", 9, 32, 8 * 36},
-    {"Q2_K", 10, 256, 8 * 84},
-    {"Q3_K", 11, 256, 8 * 110},
-    {"Q8_K", 15, 256, 8 * 292},
-    {"IQ2_XXS", 16, 256, 8 * 66},
-    {"IQ2_XS", 17, 256, 8 * 74},
-    {"IQ3_XXS", 18, 256, 8 * 98},
-    {"IQ1_S", 19, 256, 8 * 50},
-    {"IQ3_S", 21, 256, 8 * 110},
-    {"IQ2_S", 22, 256, 8 * 82},
-    {"IQ4_XS", 23, 256, 8 * 136},
-    {"IQ1_M", 29, 256, 8 * 56},
-    {"TQ1_0", 34, 256, 8 * 54},
-    {"TQ2_0", 35, 256, 8 * 66},
+    {"I16", 25, 1, 16},           {"U16", -1, 1, 16},           {"U32", -1, 1, 32},
+    {"U64", -1, 1, 64},           {"C64", -1, 1, 64},           {"F8_E5M2", -1, 1, 8},
+    {"F8_E8M0", -1, 1, 8},        {"F8_E4M3FNUZ", -1, 1, 8},    {"F8_E5M2FNUZ", -1, 1, 8},
+    {"F6_E2M3", -1, 1, 6},        {"F6_E3M2", -1, 1, 6},        {"F4", -1, 1, 4},
+    {"Q8_1", 9, 32, 8 * 36},      {"Q2_K", 10, 256, 8 * 84},    {"Q3_K", 11, 256, 8 * 110},
+    {"Q8_K", 15, 256, 8 * 292},   {"IQ2_XXS", 16, 256, 8 * 66}, {"IQ2_XS", 17, 256, 8 * 74},
+    {"IQ3_XXS", 18, 256, 8 * 98}, {"IQ1_S", 19, 256, 8 * 50},   {"IQ3_S", 21, 256, 8 * 110},
+    {"IQ2_S", 22, 256, 8 * 82},   {"IQ4_XS", 23, 256, 8 * 136}, {"IQ1_M", 29, 256, 8 * 56},
+    {"TQ1_0", 34, 256, 8 * 54},   {"TQ2_0", 35, 256, 8 * 66},
 };
 
 // The first type for which is(type); null where there is none.

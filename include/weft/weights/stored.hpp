@@ -29,10 +29,12 @@ enum class stored_type : std::uint8_t {
   q6_k,
   iq4_nl,
   mxfp4,
+  float8_e4m3,
   int64,
   int32,
   boolean,
   uint8,
+  int8,
   other
 };
 
