@@ -110,7 +110,9 @@ class comparison {
       if (t == nullptr)
         missing_.push_back({name, needed});
       else if (!is_floating(t->type))
-        different_.push_back({name, needed + ", is " + t->description() + " in the file"});
+        different_.push_back(
+            {name, needed + ", is " + t->description() + " in the file" +
+                       (t->type == stored_type::other ? ", which weft does not read" : "")});
       is_whole = is_whole && t != nullptr && is_floating(t->type);
     }
     if (!is_whole) return;

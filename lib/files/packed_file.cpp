@@ -108,15 +108,19 @@ class packed_reader : public parameter_reader {
     const auto found = file_.metadata().find(key);
     return found == file_.metadata().end() ? std::string() : found->second;
   }
-  // The size that weights packed as precision::stored have, if they are in places that weights can
-  // be in; else 0.
+  // The size that weights packed as precision::stored have; 0 where their list does not fit in.
+  // Throws weft::error where they are not in places that weights can be in.
   std::size_t checked_size(const stored_tensor& packed) const {
     std::vector<detail::packed_place> found(tables_->parameters.size() + 1);
     const auto bytes = std::as_writable_bytes(std::span(found));
     if (packed.bytes < bytes.size()) return 0;
     packed.source->read(packed.offset, bytes);
     const auto places = detail::places_of(*tables_, [&](std::size_t i) { return found[i].type; });
-    return std::memcmp(places.data(), found.data(), bytes.size()) == 0 ? places.back().offset : 0;
+    if (std::memcmp(places.data(), found.data(), bytes.size()) != 0)
+      detail::raise(file_.name() + ": the list with which tensor '" + packed_name +
+                    "' begins, of where each parameter is and in which type, is damaged; save it "
+                    "anew from the file that the weights come from");
+    return places.back().offset;
   }
   // The tensor of a parameter that is not packed, or not packed alone.
   const stored_tensor* find_kept(const parameter_ref& p) const {

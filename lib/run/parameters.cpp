@@ -213,6 +213,10 @@ std::size_t parameter_block::elements() const {
 
 std::span<float> parameter_block::floats() const {
   if (count() == 0) return {};
+  if (is_partial())
+    detail::raise(
+        "parameters: some are kept only as a module has packed them, which are not trained; make "
+        "them of the file, without a module");
   for (std::size_t i = 0; i < count(); ++i)
     if (memory_->addresses[i] != memory_->addresses[0] + tables_->parameters[i].offset)
       detail::raise(

@@ -127,6 +127,9 @@ BOOST_AUTO_TEST_CASE(training_needs_a_copy_of_mapped_parameters) {
   const std::vector<float> x(10, 1);
   t.step(arg<"x">(x));
   BOOST_TEST(!equal(t.parameters(), mapped));
+  const net packed(tensor_file{path}, weft::precision::q8_0);
+  refuses([&] { weft::trainer<model> u(packed.parameters()); },
+          "parameters: some are kept only as a module has packed them, which are not trained");
 }
 
 // The table is gathered from and contracted with, `slices` is read in two parts, `gain` as it is.

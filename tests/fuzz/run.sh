@@ -5,7 +5,7 @@
 set -eu
 seconds=${1:-60}
 cd -- "$(dirname -- "$0")/../.."
-targets="safetensors gguf parameters arguments texts tokenizer chat_template"
+targets="safetensors gguf parameters packed arguments texts tokenizer chat_template"
 readers=$(echo "$targets" | wc -w)
 each=$((seconds / readers))
 [ "$each" -gt 0 ] || { echo "fuzz: at least $readers seconds are needed" >&2; exit 2; }
