@@ -282,12 +282,15 @@ class gemm : public gemm_tiles {
     const lhs_micro_panel a = lhs_of<q8_block>(o, depth, 0, rows.count);
     float* result[tile_rows];
     at_.rows().result.from(0).pointers(o.result, rows.count, result);
+    float sums_of_elements[max_skinny_m * sums_of_row];
+    for (std::size_t row = 0; row < (rows.count <= 2 ? rows.count : max_skinny_m); ++row)
+      sum_elements(a.row[row], depth.count, sums_of_elements + row * sums_of_row);
     for (std::size_t first = columns.first; first < columns.end();) {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
       float sums[max_skinny_m * max_amx_columns]{};
-      add_products(tag(), x_.packed, rows.count, a.row, blocks_of(t, depth), t.width(), depth.count,
-                   sums);
+      add_products(tag(), x_.packed, rows.count, a.row, sums_of_elements, blocks_of(t, depth),
+                   t.width(), depth.count, sums);
       compute_tile(o, {columns, depth, t, 0, rows.count, result}, a, rhs_micro_panel<q8_block>{}, 0,
                    {nullptr, 0}, sums);
     }

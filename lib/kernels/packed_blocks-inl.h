@@ -7,6 +7,7 @@
 #define WEFT_KERNELS_PACKED_BLOCKS_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -24,7 +25,14 @@ namespace weft::kernels::HWY_NAMESPACE {
 // measured slower.
 constexpr std::size_t prefetch_distance = 1024;
 
-// By integers, as targets convert NaN and subnormals in several ways.
+// Whether an instruction converts float16, and subnormal ones too; NaN may become another NaN.
+#if defined(HWY_DISABLE_F16C)
+constexpr bool converts_float16 = HWY_ARCH_ARM_A64;
+#else
+constexpr bool converts_float16 = HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX2 : HWY_ARCH_ARM_A64;
+#endif
+
+// By integers, as other targets have no such instruction, or not for all numbers.
 template <class D>
 HWY_INLINE hn::Vec<D> from_float16(D d, hn::VFromD<hn::RebindToUnsigned<D>> half) {
   const hn::RebindToUnsigned<D> bits;
@@ -69,9 +77,16 @@ struct lines_of_blocks {
   }
   // The float16 at byte i of each, or of those `further` lines on.
   HWY_INLINE hn::Vec<D> half(std::size_t i, std::size_t further = 0) const {
-    const lines_of_blocks of{tile, width, line + further};
-    const auto bits = hn::Or(of.byte(i), hn::ShiftLeft<8>(of.byte(i + 1)));
-    return from_float16(D(), hn::BitCast(hn::RebindToUnsigned<D>(), bits));
+    const hn::Rebind<std::uint8_t, D> bytes;
+    const hn::Rebind<std::uint16_t, D> halves;
+    const std::uint8_t* const from = tile + i * width + line + further;
+    const auto bits =
+        hn::Or(hn::PromoteTo(halves, hn::LoadU(bytes, from)),
+               hn::ShiftLeft<8>(hn::PromoteTo(halves, hn::LoadU(bytes, from + width))));
+    if constexpr (converts_float16)
+      return hn::PromoteTo(D(), hn::BitCast(hn::Rebind<hwy::float16_t, D>(), bits));
+    else
+      return from_float16(D(), hn::PromoteTo(hn::RebindToUnsigned<D>(), bits));
   }
   // detail::half_of_exponent of byte i of each.
   HWY_INLINE hn::Vec<D> half_of_exponent(std::size_t i) const {
@@ -100,16 +115,30 @@ template <class V>
 HWY_INLINE V masked(V v, int bits) {
   return hn::And(v, hn::Set(hn::DFromV<V>(), bits));
 }
+template <class V>
+HWY_INLINE V or_masked(V to, V v, int bits) {
+  return hn::OrAnd(to, v, hn::Set(hn::DFromV<V>(), bits));
+}
 
-// Each calls to(i, v, j, w), with the i-th elements v of these blocks and the j-th, w, for all
-// pairs of i and j in a fixed order. As all products are exact, fused sums are those of the
-// formats.
+// Groups of elements that share a scale: element e of group n is at + n * next + e of the block,
+// and scale[n] * q + off[n], with the q that element(e, use) gives to use(q of group 0, ...). As
+// scale * q is exact, a fused sum is that of the format.
+template <class D, std::size_t Groups>
+struct groups_of_block {
+  std::size_t at, next, count;
+  hn::Vec<D> scale[Groups], off[Groups];
+};
+
+// Each calls to(groups, element) for the groups that have elements in the same bytes, in a fixed
+// order.
 template <class D, class F>
 HWY_INLINE void decode(const detail::format<stored_type::q8_0>&, const lines_of_blocks<D>& of,
                        F to) {
-  const auto scale = of.half(0);
-  for (std::size_t i = 0; i < 32; i += 2)
-    to(i, hn::Mul(scale, of.signed_byte(2 + i)), i + 1, hn::Mul(scale, of.signed_byte(3 + i)));
+  const auto scale = of.half(0), zero = hn::Zero(D());
+  to(
+      groups_of_block<D, 2>{0, 16, 16, {scale, scale}, {zero, zero}}, [&](std::size_t i, auto use)
+                                                                          HWY_ATTR
+      __attribute__((always_inline)) { use(of.signed_byte(2 + i), of.signed_byte(18 + i)); });
 }
 
 template <bool Minimum, bool FifthBit, class D, class F>
@@ -118,24 +147,27 @@ HWY_INLINE void decode(const detail::small_block<Minimum, FifthBit>&, const line
   const D d;
   constexpr std::size_t high = 2 + 2 * Minimum, low = high + 4 * FifthBit;
   const auto scale = of.half(0);
-  const auto least = Minimum ? of.half(2) : hn::Mul(scale, hn::Set(d, FifthBit ? -16.0f : -8.0f));
-  for (std::size_t i = 0; i < 16; i += 8) {
-    auto fifth = hn::Zero(hn::RebindToSigned<D>()), fifth_of_others = fifth;
-    if constexpr (FifthBit) {
-      fifth = hn::ShiftLeft<4>(of.byte(high + i / 8));
-      fifth_of_others = hn::ShiftLeft<4>(of.byte(high + 2 + i / 8));
-    }
-    for (std::size_t j = i; j < i + 8; ++j) {
-      const auto pair = of.byte(low + j);
-      auto q = masked(pair, 15), other = hn::ShiftRight<4>(pair);
-      if constexpr (FifthBit) {
-        q = hn::Or(q, masked(fifth, 16)), other = hn::Or(other, masked(fifth_of_others, 16));
-        fifth = hn::ShiftRight<1>(fifth), fifth_of_others = hn::ShiftRight<1>(fifth_of_others);
-      }
-      to(j, hn::MulAdd(scale, hn::ConvertTo(d, q), least),  //
-         j + 16, hn::MulAdd(scale, hn::ConvertTo(d, other), least));
-    }
+  const auto off = Minimum ? of.half(2) : hn::Mul(scale, hn::Set(d, FifthBit ? -16.0f : -8.0f));
+  // The fifth bits of the next elements, from bit 4 on.
+  auto fifth = hn::Zero(hn::RebindToSigned<D>()), fifth_of_others = fifth;
+  if constexpr (FifthBit) {
+    const auto bits = [&](std::size_t i) HWY_ATTR {
+      return hn::ShiftLeft<4>(hn::Or(of.byte(i), hn::ShiftLeft<8>(of.byte(i + 1))));
+    };
+    fifth = bits(high), fifth_of_others = bits(high + 2);
   }
+  to(
+      groups_of_block<D, 2>{0, 16, 16, {scale, scale}, {off, off}}, [&](std::size_t i, auto use)
+                                                                        HWY_ATTR
+      __attribute__((always_inline)) {
+        const auto pair = of.byte(low + i);
+        auto q = masked(pair, 15), other = hn::ShiftRight<4>(pair);
+        if constexpr (FifthBit) {
+          q = or_masked(q, fifth, 16), other = or_masked(other, fifth_of_others, 16);
+          fifth = hn::ShiftRight<1>(fifth), fifth_of_others = hn::ShiftRight<1>(fifth_of_others);
+        }
+        use(hn::ConvertTo(d, q), hn::ConvertTo(d, other));
+      });
 }
 
 template <std::size_t ScaleBytes, int... Number, class D, class F>
@@ -148,20 +180,24 @@ HWY_INLINE void decode(const detail::table_block<ScaleBytes, Number...>& format,
     else
       return of.half_of_exponent(0);
   }();
-  for (std::size_t i = 0; i < 16; ++i) {
-    const auto pair = of.byte(ScaleBytes + i);
-    to(i, hn::Mul(scale, from_table(d, format.numbers, masked(pair, 15))),  //
-       i + 16, hn::Mul(scale, from_table(d, format.numbers, hn::ShiftRight<4>(pair))));
-  }
+  const auto zero = hn::Zero(d);
+  to(
+      groups_of_block<D, 2>{0, 16, 16, {scale, scale}, {zero, zero}}, [&](std::size_t i, auto use)
+                                                                          HWY_ATTR
+      __attribute__((always_inline)) {
+        const auto pair = of.byte(ScaleBytes + i);
+        use(from_table(d, format.numbers, masked(pair, 15)),
+            from_table(d, format.numbers, hn::ShiftRight<4>(pair)));
+      });
 }
 
 template <bool FifthBit, class D, class F>
 HWY_INLINE void decode(const detail::grouped_block<FifthBit>&, const lines_of_blocks<D>& of, F to) {
   const D d;
   constexpr std::size_t six = 4, high = 16, low = high + 32 * FifthBit;
-  const auto scale = of.half(0), minimum = of.half(2);
+  const auto scale = of.half(0), minimum = hn::Neg(of.half(2));
   for (std::size_t g = 0; g < 8; g += 2) {
-    hn::Vec<D> scales[2], off[2];
+    groups_of_block<D, 2> both{g * 32, 32, 32, {}, {}};
     for (std::size_t n = 0; n < 2; ++n) {
       const std::size_t at = six + (g + n) % 4;
       auto s = masked(of.byte(at), 63), m = masked(of.byte(at + 4), 63);
@@ -170,20 +206,20 @@ HWY_INLINE void decode(const detail::grouped_block<FifthBit>&, const lines_of_bl
         s = hn::Or(masked(four, 15), hn::ShiftLeft<4>(hn::ShiftRight<6>(of.byte(at))));
         m = hn::Or(hn::ShiftRight<4>(four), hn::ShiftLeft<4>(hn::ShiftRight<6>(of.byte(at + 4))));
       }
-      scales[n] = hn::Mul(scale, hn::ConvertTo(d, s));
-      off[n] = hn::Mul(minimum, hn::ConvertTo(d, m));
+      both.scale[n] = hn::Mul(scale, hn::ConvertTo(d, s));
+      both.off[n] = hn::Mul(minimum, hn::ConvertTo(d, m));
     }
-    for (std::size_t i = 0; i < 32; ++i) {
-      const auto pair = of.byte(low + g * 16 + i);
-      auto q = masked(pair, 15), other = hn::ShiftRight<4>(pair);
-      if constexpr (FifthBit) {
-        const auto bits = hn::ShiftRightSame(of.byte(high + i), static_cast<int>(g));
-        q = hn::Or(q, hn::ShiftLeft<4>(masked(bits, 1)));
-        other = hn::Or(other, hn::ShiftLeft<3>(masked(bits, 2)));
-      }
-      to(g * 32 + i, hn::MulSub(scales[0], hn::ConvertTo(d, q), off[0]),  //
-         g * 32 + 32 + i, hn::MulSub(scales[1], hn::ConvertTo(d, other), off[1]));
-    }
+    to(
+        both, [&](std::size_t i, auto use) HWY_ATTR __attribute__((always_inline)) {
+          const auto pair = of.byte(low + g * 16 + i);
+          auto q = masked(pair, 15), other = hn::ShiftRight<4>(pair);
+          if constexpr (FifthBit) {
+            const auto bits = hn::ShiftLeft<3>(of.byte(high + i));
+            const auto fifth = hn::ShiftRightSame(bits, static_cast<int>(g));
+            q = or_masked(q, hn::Add(fifth, fifth), 16), other = or_masked(other, fifth, 16);
+          }
+          use(hn::ConvertTo(d, q), hn::ConvertTo(d, other));
+        });
   }
 }
 
@@ -194,64 +230,124 @@ HWY_INLINE void decode(const detail::format<stored_type::q6_k>&, const lines_of_
   const auto scale = of.half(208);
   for (std::size_t half = 0; half < 2; ++half)
     for (std::size_t group = 0; group < 2; ++group) {
-      const auto scale_of = [&](std::size_t n) HWY_ATTR {
-        return hn::Mul(scale, of.signed_byte(192 + half * 8 + n * 2 + group));
-      };
-      const auto s0 = scale_of(0), s1 = scale_of(1), s2 = scale_of(2), s3 = scale_of(3);
-      const auto number = [&](auto low, auto high, auto s) HWY_ATTR {
-        const auto q = hn::ConvertTo(d, hn::Or(low, masked(high, 48)));
-        return hn::Mul(s, hn::Sub(q, hn::Set(d, 32.0f)));
-      };
-      for (std::size_t i = group * 16; i < group * 16 + 16; ++i) {
-        const auto a = of.byte(half * 64 + i), b = of.byte(half * 64 + 32 + i);
-        const auto high = of.byte(128 + half * 32 + i);
-        const std::size_t e = half * 128 + i;
-        to(e, number(masked(a, 15), hn::ShiftLeft<4>(high), s0),  //
-           e + 32, number(masked(b, 15), hn::ShiftLeft<2>(high), s1));
-        to(e + 64, number(hn::ShiftRight<4>(a), high, s2),  //
-           e + 96, number(hn::ShiftRight<4>(b), hn::ShiftRight<2>(high), s3));
+      groups_of_block<D, 4> all{half * 128 + group * 16, 32, 16, {}, {}};
+      for (std::size_t n = 0; n < 4; ++n) {
+        all.scale[n] = hn::Mul(scale, of.signed_byte(192 + half * 8 + n * 2 + group));
+        all.off[n] = hn::Mul(all.scale[n], hn::Set(d, -32.0f));
       }
+      const auto number = [=](auto low, auto high)
+                              HWY_ATTR { return hn::ConvertTo(d, or_masked(low, high, 48)); };
+      to(
+          all, [&](std::size_t e, auto use) HWY_ATTR __attribute__((always_inline)) {
+            const std::size_t i = group * 16 + e;
+            const auto a = of.byte(half * 64 + i), b = of.byte(half * 64 + 32 + i);
+            const auto high = of.byte(128 + half * 32 + i);
+            use(number(masked(a, 15), hn::ShiftLeft<4>(high)),
+                number(masked(b, 15), hn::ShiftLeft<2>(high)), number(hn::ShiftRight<4>(a), high),
+                number(hn::ShiftRight<4>(b), hn::ShiftRight<2>(high)));
+          });
     }
 }
+
+// The sums of 16 elements of a row at a time; a group has one or two such.
+constexpr std::size_t elements_of_sum = 16, sums_of_row = max_blocks.depth / elements_of_sum;
+inline void sum_elements(const float* row, std::size_t depth, float* to) {
+  for (; depth != 0; depth -= elements_of_sum, row += elements_of_sum) {
+    float sum[4]{row[0], row[1], row[2], row[3]};
+    for (std::size_t i = 4; i < elements_of_sum; i += 4)
+      for (std::size_t j = 0; j < 4; ++j) sum[j] += row[i + j];
+    *to++ = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+}
+
+// Some rows' products with a vector of lines, over a block. What a group's elements share is
+// multiplied with their sums: the scale with that of the products, `off` with that of the row.
+template <class D, std::size_t Rows>
+struct block_products {
+  const float* row[Rows];  // the elements that the block is multiplied with
+  const float* sums_of_elements;
+  const std::uint8_t* ahead;  // the part to prefetch, a step further with each pair of elements
+  std::size_t step;
+  hn::Vec<D> sum[Rows];
+
+  template <std::size_t Groups, class F>
+  HWY_INLINE void operator()(const groups_of_block<D, Groups>& g, F element) {
+    add(std::make_index_sequence<Rows * Groups>(), g, element);
+  }
+
+ private:
+  template <std::size_t... I, std::size_t Groups, class F>
+  HWY_INLINE void add(std::index_sequence<I...>, const groups_of_block<D, Groups>& g, F element) {
+    const D d;
+    hn::Vec<D> even[]{(static_cast<void>(I), hn::Zero(d))...};
+    hn::Vec<D> odd[]{(static_cast<void>(I), hn::Zero(d))...};
+    const auto add_to = [&](auto& sums, std::size_t i) HWY_ATTR __attribute__((always_inline)) {
+      element(
+          i, [&](auto... q) HWY_ATTR __attribute__((always_inline)) {
+            hwy::Prefetch(ahead);
+            ahead += Groups / 2 * step;
+            const hn::Vec<D> of_group[]{q...};
+            ((sums[I] = hn::MulAdd(hn::Set(d, row[I / Groups][g.at + I % Groups * g.next + i]),
+                                   of_group[I % Groups], sums[I])),
+             ...);
+          });
+    };
+    // A single row would wait for each product before the next one.
+    for (std::size_t i = 0; i < g.count; i += 2) {
+      add_to(even, i);
+      if constexpr (Rows <= 2)
+        add_to(odd, i + 1);
+      else
+        add_to(even, i + 1);
+    }
+    const auto sum_of = [&](std::size_t r, std::size_t at) HWY_ATTR {
+      const float* const sums = sums_of_elements + r * sums_of_row + at / elements_of_sum;
+      return hn::Set(d, g.count == elements_of_sum ? sums[0] : sums[0] + sums[1]);
+    };
+    ((sum[I / Groups] = hn::MulAdd(
+          g.off[I % Groups], sum_of(I / Groups, g.at + I % Groups * g.next), sum[I / Groups])),
+     ...);
+    ((sum[I / Groups] = hn::MulAdd(g.scale[I % Groups], hn::Add(even[I], odd[I]), sum[I / Groups])),
+     ...);
+  }
+};
 
 // A few rows times the lines of a tile, whose blocks begin at `tile`: row r's sums over the depth,
 // of full blocks, are added to those from sums + r * max_amx_columns on.
 template <class D, class Format, std::size_t... R>
 HWY_NOINLINE void add_products(D d, Format format, std::index_sequence<R...>,
-                               const float* const* rows, const std::uint8_t* tile,
-                               std::size_t width, std::size_t depth, float* sums) {
+                               const float* const* rows, const float* sums_of_elements,
+                               const std::uint8_t* tile, std::size_t width, std::size_t depth,
+                               float* sums) {
   const std::size_t bytes = width * Format::bytes;
-  const float* row[]{rows[R]...};
-  for (; depth != 0; depth -= Format::block, tile += bytes) {
-    // The blocks at the prefetch distance, a part with each pair of the first vector.
-    const std::uint8_t* ahead = tile + prefetch_distance;
-    std::size_t step = bytes / (Format::block / 2);
-    for (std::size_t line = 0; line < width; line += hn::Lanes(d), step = 0) {
+  const std::size_t step = 2 * hn::Lanes(d) * Format::bytes / Format::block;
+  for (std::size_t k = 0; k < depth; k += Format::block, tile += bytes) {
+    const std::uint8_t* ahead = tile + std::max(prefetch_distance, bytes);
+    for (std::size_t line = 0; line < width; line += hn::Lanes(d)) {
       float* const to = sums + line;
-      hn::Vec<D> sum[]{hn::LoadU(d, to + R * max_amx_columns)...},
-          other[]{(static_cast<void>(R), hn::Zero(d))...};
+      block_products<D, sizeof...(R)> products{{rows[R] + k...},
+                                               sums_of_elements + k / elements_of_sum,
+                                               ahead,
+                                               step,
+                                               {hn::LoadU(d, to + R * max_amx_columns)...}};
       decode(
           format, lines_of_blocks<D>{tile, width, line},
-          [&](std::size_t i, auto v, std::size_t j, auto w) HWY_ATTR
-          __attribute__((always_inline)) {
-            hwy::Prefetch(ahead);
-            ahead += step;
-            ((sum[R] = hn::MulAdd(hn::Set(d, row[R][i]), v, sum[R])), ...);
-            ((other[R] = hn::MulAdd(hn::Set(d, row[R][j]), w, other[R])), ...);
-          });
-      (hn::StoreU(hn::Add(sum[R], other[R]), d, to + R * max_amx_columns), ...);
+          [&](const auto&... of) HWY_ATTR __attribute__((always_inline)) { products(of...); });
+      ahead = products.ahead;
+      (hn::StoreU(products.sum[R], d, to + R * max_amx_columns), ...);
     }
-    ((row[R] += Format::block), ...);
   }
 }
 
 template <class D>
 HWY_NOINLINE void add_products(D d, stored_type type, std::size_t count, const float* const* rows,
-                               const std::uint8_t* tile, std::size_t width, std::size_t depth,
-                               float* sums) {
+                               const float* sums_of_elements, const std::uint8_t* tile,
+                               std::size_t width, std::size_t depth, float* sums) {
   detail::with_format(type, [&]<class Format>(Format format) {
     if constexpr (detail::shares_scales<Format>) {
-      const auto add = [&](auto r) { add_products(d, format, r, rows, tile, width, depth, sums); };
+      const auto add = [&](auto r) {
+        add_products(d, format, r, rows, sums_of_elements, tile, width, depth, sums);
+      };
       if (count == 1) return add(std::make_index_sequence<1>());
       if (count == 2) return add(std::make_index_sequence<2>());
       add(std::make_index_sequence<max_skinny_m>());
@@ -269,9 +365,18 @@ HWY_NOINLINE void promote_blocks(D d, stored_type type, const std::uint8_t* tile
       for (std::size_t k = 0; k < depth; k += Format::block, from += width * Format::bytes)
         for (std::size_t line = 0; line < width; line += hn::Lanes(d))
           decode(format, lines_of_blocks<D>{from, width, line},
-                 [=](std::size_t i, auto v, std::size_t j, auto w) HWY_ATTR {
-                   if (k + i < depth) hn::StoreU(v, d, to + (k + i) * width + line);
-                   if (k + j < depth) hn::StoreU(w, d, to + (k + j) * width + line);
+                 [=]<std::size_t N>(const groups_of_block<D, N>& g, auto element) HWY_ATTR {
+                   for (std::size_t i = 0; i < g.count; ++i)
+                     element(i, [&](auto... q) HWY_ATTR {
+                       std::size_t n = 0, at = k + g.at + i;
+                       const auto store = [&](auto v) HWY_ATTR {
+                         if (at < depth)
+                           hn::StoreU(hn::MulAdd(g.scale[n], v, g.off[n]), d,
+                                      to + at * width + line);
+                         ++n, at += g.next;
+                       };
+                       (store(q), ...);
+                     });
                  });
     }
   });
