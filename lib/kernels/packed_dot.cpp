@@ -66,6 +66,45 @@ void unpack_dot(const detail::packed_layout& layout, const call& dot, std::ptrdi
   }
 }
 
+namespace {
+
+// An 8 x 8 matrix of bytes, a word for each row, by exchanging blocks of four, two and one.
+void transpose_bytes(std::uint64_t (&rows)[8]) {
+  std::uint64_t mask = 0xffffffff;
+  for (unsigned n = 4; n != 0; n /= 2, mask ^= mask << 8 * n)
+    for (unsigned i = 0; i < 8; ++i)
+      if ((i & n) == 0) {
+        const std::uint64_t x = (rows[i] >> 8 * n ^ rows[i + n]) & mask;
+        rows[i + n] ^= x;
+        rows[i] ^= x << 8 * n;
+      }
+}
+
+// Interleaves a block of each line of a tile, of `size` bytes, in the parts of for_parts.
+void interleave(const std::uint8_t* const (&blocks)[max_tile_columns], std::size_t size,
+                std::size_t part, std::size_t width, std::byte* to) {
+  if (part != 1) {
+    for (std::size_t i = 0; i < size; i += part)
+      for (std::size_t j = 0; j < width; ++j, to += part) std::memcpy(to, blocks[j] + i, part);
+    return;
+  }
+  for (std::size_t j = 0; j < width; j += 8) {
+    const std::size_t lines = std::min<std::size_t>(width - j, 8);
+    for (std::size_t i = 0; i < size; i += 8) {
+      const std::size_t first = std::min(i, size - 8);
+      std::uint64_t rows[8];
+      for (std::size_t l = 0; l < 8; ++l) std::memcpy(rows + l, blocks[j + l] + first, 8);
+      transpose_bytes(rows);
+      for (std::size_t l = 0; l < 8; ++l) {
+        std::byte* const line = to + (first + l) * width + j;
+        lines == 8 ? std::memcpy(line, rows + l, 8) : std::memcpy(line, rows + l, lines);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_type from,
                  stored_type as, std::byte* packed) noexcept {
   const detail::stored_info& format = detail::entry_of(as);
@@ -74,34 +113,34 @@ void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_ty
   const auto depth = static_cast<std::size_t>(x.depth.points());
   const detail::packed_matrix to{as, layout, static_cast<std::size_t>(x.columns.points()),
                                  run_of(x.columns), depth};
-  const auto* const blocks = reinterpret_cast<const std::byte*>(x.rhs);
+  const auto* const blocks = reinterpret_cast<const std::uint8_t*>(x.rhs);
+  std::vector<std::uint8_t> encoded(from == as ? 0 : max_tile_columns * size);
+  const std::uint8_t zeros[detail::max_block]{};  // a tile has room for full vectors
   for (std::size_t first = 0; first < to.lines;) {
     const auto t = to.tile_from(first);
     first = t.end();
     std::ptrdiff_t line[max_tile_columns], element[detail::max_block];
     fill_table(x.columns, of_rhs, {t.first, t.count}, line);
+    const std::uint8_t* of_line[max_tile_columns];
+    std::ranges::fill(of_line, zeros);
     for (std::size_t k = 0; k < depth; k += block) {
-      const std::size_t count = std::min(block, depth - k);
+      const std::size_t count = from == as ? 1 : std::min(block, depth - k);
       fill_table(x.depth, of_rhs, {k, count}, element);
-      for (std::size_t j = 0; j < t.vectors * layout.lanes; ++j) {
-        std::uint8_t bytes[detail::max_block]{};
-        if (j >= t.count) {
-          // The tile has room for full vectors: zeros.
-        } else if (from == as) {
-          const auto at = static_cast<std::size_t>(line[j] + element[0]) / block;
-          std::memcpy(bytes, blocks + at * size, size);
-        } else {
-          float values[detail::max_block]{};
-          for (std::size_t i = 0; i < count; ++i) values[i] = x.rhs[line[j] + element[i]];
-          detail::with_format(as, [&]<class Format>(Format) {
-            if constexpr (requires { Format::encode(values, bytes); })
-              Format::encode(values, bytes);
-          });
+      for (std::size_t j = 0; j < t.count; ++j) {
+        if (from == as) {
+          of_line[j] = blocks + static_cast<std::size_t>(line[j] + element[0]) / block * size;
+          continue;
         }
-        to.for_parts(t, t.first + j, k / block, [&](auto at, auto begin, auto n) {
-          std::memcpy(packed + at, bytes + begin, n);
+        float values[detail::max_block]{};
+        for (std::size_t i = 0; i < count; ++i) values[i] = x.rhs[line[j] + element[i]];
+        std::uint8_t* const bytes = encoded.data() + j * size;
+        detail::with_format(as, [&]<class Format>(Format) {
+          if constexpr (requires { Format::encode(values, bytes); }) Format::encode(values, bytes);
         });
+        of_line[j] = bytes;
       }
+      interleave(of_line, size, to.bytes_of_part(), t.vectors * layout.lanes,
+                 packed + to.offset(t, t.first, k / block));
     }
   }
 }
