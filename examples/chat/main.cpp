@@ -131,8 +131,9 @@ int main(int argc, char** argv) {
   auto* const kept =
       app.add_option_group("Weights", "Otherwise they are kept as the file has them");
   kept->require_option(0, 1);
-  for (const auto p : {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0,
-                       weft::precision::q4_0})
+  for (const auto p :
+       {weft::precision::float32, weft::precision::bfloat16, weft::precision::bfloat16_products,
+        weft::precision::q8_0, weft::precision::q4_0})
     kept->add_flag_callback(
         std::string("--") + weft::detail::name_of(p), [&s, p] { s.weights = p; },
         "Keep the weights in " + std::string(weft::detail::name_of(p)));
