@@ -112,6 +112,9 @@ BOOST_AUTO_TEST_CASE(every_operation_has_the_same_bits_on_all_targets_of_a_famil
   add_products<bits::products<3, 17, 5>>(all, "products.3.17.5");
   add_products<bits::products<1, 777, 65>>(all, "products.1.777.65");
   add_products<bits::products<70, 600, 50>>(all, "products.70.600.50");
+  // Full blocks and few rows, which are multiplied in registers.
+  all.add_all<inference<bits::products<2, 64, 5>>>("products.2.64.5.frozen_in_q4_0",
+                                                   {.frozen = weft::precision::q4_0});
   const auto inner = [](std::size_t n) {
     return run_options{.lengths = lengths<bits::indexed::Pos>(n).lengths};
   };
