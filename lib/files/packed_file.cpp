@@ -115,7 +115,10 @@ class packed_reader : public parameter_reader {
     const auto bytes = std::as_writable_bytes(std::span(found));
     if (packed.bytes < bytes.size()) return 0;
     packed.source->read(packed.offset, bytes);
-    const auto places = detail::places_of(*tables_, [&](std::size_t i) { return found[i].type; });
+    std::vector<stored_type> types;
+    for (const auto& place : found) types.push_back(place.type);
+    const auto places =
+        detail::places_of(*tables_, types.data(), [&](std::size_t i) { return types[i]; });
     if (std::memcmp(places.data(), found.data(), bytes.size()) != 0)
       detail::raise(file_.name() + ": the list with which tensor '" + packed_name +
                     "' begins, of where each parameter is and in which type, is damaged; save it "

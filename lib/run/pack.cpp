@@ -53,7 +53,11 @@ void engine::on_threads(bool in_own, F f) const {
 }
 
 void engine::freeze(std::byte* packed, packing as) {
-  if (as.as == precision::stored) as = {};  // as parameters have them
+  if (as.as == precision::stored && as.types == nullptr) as = {};  // as parameters have them
+  if (as.types != nullptr) {
+    const auto places = places_of(as, nullptr);
+    std::memcpy(packed, places.data(), places.size() * sizeof places.front());
+  }
   std::atomic<std::size_t> next = 0;
   on_threads(true, [&](std::byte* scratch) {
     for (std::size_t i;
@@ -116,15 +120,22 @@ void engine::pack_rows(const instruction& s, const rows_of_parameter& rows, std:
     kernels::pack_dot_kernel()(c, at.type, packed + begin);
 }
 
-std::size_t engine::packed_bytes(precision as, const parameter_reader& from) const {
-  if (as != precision::stored) return packed_size(p_->packed, as);
-  return detail::places_of(*p_, [&](std::size_t i) { return from.stored(i); }).back().offset;
+std::vector<detail::packed_place> engine::places_of(packing as,
+                                                    const parameter_reader* from) const {
+  return detail::places_of(*p_, as.types, [=](std::size_t i) {
+    return from == nullptr ? stored_type::float32 : from->stored(i);
+  });
+}
+
+std::size_t engine::packed_bytes(packing as, const parameter_reader* from) const {
+  if (as.as != precision::stored) return packed_size(p_->packed, as.as);
+  return places_of(as, from).back().offset;
 }
 
 void engine::freeze(std::byte* packed, packing how, const parameter_reader& from) {
   const precision as = how.as;
   if (as == precision::stored) {
-    const auto places = detail::places_of(*p_, [&](std::size_t i) { return from.stored(i); });
+    const auto places = places_of(how, &from);
     std::memcpy(packed, places.data(), places.size() * sizeof places.front());
   }
   // The contractions that pack each parameter.
@@ -235,20 +246,28 @@ packed_place place_of(const program& tables, const instruction& s, const std::by
   return at;
 }
 
-std::vector<packed_place> places_of(const program& tables,
-                                    const std::function<stored_type(std::size_t)>& type) {
+std::vector<packed_place> places_of(const program& tables, const stored_type* chosen,
+                                    const std::function<stored_type(std::size_t)>& stored) {
+  const auto is_chosen = [&](std::size_t i) {
+    bool is = false;
+    for (const auto p : {precision::float32, precision::bfloat16, precision::bfloat16_products,
+                         precision::q8_0, precision::q4_0, precision::int8_products})
+      is = is || (chosen != nullptr && chosen[i] == kernels::layout_of_packed().stored(p));
+    return is;
+  };
   const std::size_t count = tables.parameters.size();
   std::vector<packed_place> places(count + 1);
   std::vector<std::size_t> size(count);
   packed_extent end = tables.packed;
   for (std::size_t i = count; i-- > 0;) {
-    stored_type as = type(i);
+    const bool keeps = is_chosen(i);
+    stored_type as = keeps ? chosen[i] : stored(i);
     if (as >= stored_type::other) as = stored_type::bfloat16;
     packed_extent begin = end;
     for (const instruction& s : tables.instructions) {
       if (!s.packs() || packed_parameter(tables, s) != i) continue;
       if (s.packed.floats < begin.floats) begin = s.packed;
-      if (as != stored_type::float32 && !has_blocks_along_depth(tables, s, as))
+      if (!keeps && as != stored_type::float32 && !has_blocks_along_depth(tables, s, as))
         as = stored_type::bfloat16;
     }
     size[i] = packed_size({end.floats - begin.floats, end.blocks - begin.blocks}, as);

@@ -15,6 +15,7 @@
 #include "support/thrown_by.hpp"
 #include "weft/files/gguf.hpp"
 #include "weft/files/load.hpp"
+#include "weft/run/mixed.hpp"
 #include "weft/weft.hpp"
 #include "weft/weights/formats.hpp"
 
@@ -218,6 +219,8 @@ BOOST_AUTO_TEST_CASE(each_parameter_stays_in_the_format_that_the_file_has) {
         most += t.bytes * (weft::detail::entry_of(t.type).block == 32 ? 64 : 48) / 6 + 64 + 16;
     BOOST_TEST(first.packed().memory.size() <= most);
     BOOST_TEST(first.parameters().is_partial());
+    const net chosen(all, weft::mixed_precision{weft::precision::stored, {}});
+    BOOST_TEST(std::ranges::equal(chosen.packed().memory, first.packed().memory));
     weft::save(first.packed(), packed);
     net mapped(weft::tensor_file(packed), weft::precision::stored);
     BOOST_TEST(wrong_elements(first, file) == 0);

@@ -14,6 +14,7 @@
 #include "support/temporary.hpp"
 #include "support/thrown_by.hpp"
 #include "weft/files/load.hpp"
+#include "weft/run/mixed.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -100,6 +101,27 @@ BOOST_AUTO_TEST_CASE(a_module_made_from_packed_weights_is_the_one_that_packed_th
       weft::save(mapped.packed(), packed);
       BOOST_TEST((content(packed) == bytes));
     }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(packed_weights_keep_the_precision_of_each) {
+  const temporary file("weft_packed_source"), packed("weft_packed_test");
+  weft::save(weft::parameters<whole>({.seed = 3}), file);
+  const weft::mixed_precision rules{
+      precision::q4_0,
+      {{"words.*", precision::q8_0}, {"heads.*", precision::int8_products}, {"w*", all[1]}}};
+  weft::kernels::on_every_target([&](const weft::kernels::table&) {
+    weft::module<whole> first(tensor_file(file), rules), frozen({.seed = 3});
+    frozen.freeze(rules);
+    weft::save(first.packed(), packed);
+    const std::string bytes = content(packed);
+    weft::module<whole> mapped(tensor_file(packed), precision::stored);
+    weft::module<whole> asked(tensor_file(packed), rules);
+    BOOST_TEST((run(mapped) == run(first)));
+    BOOST_TEST((run(asked) == run(first)));
+    BOOST_TEST(mapped.parameters().is_partial());
+    weft::save(frozen.packed(), packed);
+    BOOST_TEST((content(packed) == bytes));
   });
 }
 

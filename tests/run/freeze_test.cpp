@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/targets.hpp"
+#include "weft/run/mixed.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -139,6 +141,42 @@ BOOST_AUTO_TEST_CASE(rows_of_products_of_int8_have_the_same_bits_alone_and_among
       BOOST_TEST(std::equal(some.begin(), some.end(), all.begin()));
     }
   });
+}
+
+BOOST_AUTO_TEST_CASE(each_weight_has_the_precision_of_the_first_pattern_that_names_it) {
+  using weft::precision, weft::mixed_precision;
+  weft::kernels::on_every_target([](const auto&) {
+    net all({.seed = 1}), some({.seed = 1});
+    for (const auto as : {precision::float32, precision::bfloat16, precision::bfloat16_products,
+                          precision::q8_0, precision::q4_0, precision::int8_products}) {
+      for (const std::size_t rows : {1u, 5u}) {
+        all.freeze(as);
+        some.freeze(mixed_precision{precision::q4_0, {{"wide.*", as}}});
+        BOOST_TEST((run<"wide">(some, rows) == run<"wide">(all, rows)));
+        some.freeze(mixed_precision{as});
+        BOOST_TEST((run<"heads">(some, rows) == run<"heads">(all, rows)));
+        BOOST_TEST((run<"each">(some, rows) == run<"each">(all, rows)));
+        net other(weft::sharing(some));
+        BOOST_TEST((run<"heads">(other, rows) == run<"heads">(some, rows)));
+        some.freeze(precision::stored);
+        all.freeze();
+        BOOST_TEST((run<"heads">(some, rows) == run<"heads">(all, rows)));
+        some.freeze(mixed_precision{as, {{"*ide*", precision::float32}, {"wide.weight", as}}});
+        BOOST_TEST((run<"wide">(some, rows) == run<"wide">(all, rows)));
+      }
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_pattern_that_names_no_parameter_is_refused) {
+  net n({.seed = 1});
+  const auto before = run<"wide">(n, 5);
+  BOOST_CHECK_EXCEPTION(
+      n.freeze(weft::mixed_precision{weft::precision::q8_0, {{"wides.*", weft::precision::q4_0}}}),
+      weft::error, [](const weft::error& e) {
+        return e.what() == std::string("freeze: no parameter of the model is named 'wides.*'");
+      });
+  BOOST_TEST((run<"wide">(n, 5) == before));
 }
 
 BOOST_AUTO_TEST_CASE(changed_parameters_take_effect_when_frozen_again) {

@@ -123,8 +123,8 @@ void save(const detail::runnable<Model, Unit>& net, const std::filesystem::path&
 }
 
 // Saves what a frozen module keeps of its weights: net.packed(). A module made from that file, in
-// the same precision, is ready at once: the weights are mapped into memory, and shared by all
-// processes that do so.
+// the same precision, or `stored` for several, is ready at once: the weights are mapped into
+// memory, and shared by all processes that do so.
 //
 //   weft::save(net.packed(), "llama.packed");
 //   weft::module<llama> next(weft::tensor_file("llama.packed"), weft::precision::bfloat16);

@@ -49,17 +49,29 @@ struct memory {
   bool has_scratch = true;
 };
 
+struct mixed_precision;  // see weft/run/mixed.hpp
+
 // How weights are packed, and the kernel of contractions that reads them: null is the program's. A
 // program links that of blocks only where it asks for such a precision.
 struct packing {
   precision as = precision::float32;
   kernels::kernel_entry dot = nullptr;
+  // As precision::stored, those of each parameter, which outlive this; null, or `other`: as the
+  // source has it.
+  const stored_type* types = nullptr;
 
   constexpr packing() = default;
   constexpr packing(precision p, kernels::kernel_entry read_by) : as(p), dot(read_by) {}
   constexpr packing(precision p)
       : packing(p, p > precision::bfloat16_products ? &kernels::dot_kernel : nullptr) {}
+  template <class Types>
+  requires requires(const Types& all) { all.data(); }
+  constexpr packing(const Types& all) : packing(precision::stored) { types = all.data(); }
 };
+
+namespace detail {
+struct packed_place;
+}
 
 // Weights of an engine, and what keeps them.
 struct weight_set {
@@ -172,8 +184,8 @@ class engine {
   // The same, where the addresses of parameters that are only packed are null: these are read from
   // the source, a part at a time. Throws weft::error where they cannot be read.
   void freeze(std::byte* packed, packing as, const parameter_reader& from);
-  // How many bytes that packs.
-  std::size_t packed_bytes(precision as, const parameter_reader& from) const;
+  // How many bytes these pack; null: from memory.
+  std::size_t packed_bytes(packing as, const parameter_reader* from) const;
   // Later runs read what is packed already, for this program and the best SIMD target. Frees the
   // scratch that only packing needs; the first of the functions above does not, so that a module
   // that is frozen again allocates nothing.
@@ -242,6 +254,7 @@ class engine {
   double microseconds(const instruction& s) const noexcept;
   void pack(const instruction& s, std::byte* packed, precision as,
             std::byte* scratch) const noexcept;
+  std::vector<detail::packed_place> places_of(packing as, const parameter_reader* from) const;
   // Rows [first, first + count) of a parameter, as they are stored.
   struct rows_of_parameter {
     const std::byte* data;

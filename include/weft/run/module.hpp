@@ -109,6 +109,11 @@ class runnable {
            generated_code<source> generated = {},
            linked = linked_here<code, code::program.fingerprint, Model>())
       : runnable(file.open(code::program), packing(p), threads, generated) {}
+  // The same in several precisions, by name; a file of packed weights has its own.
+  template <std::same_as<mixed_precision> P>
+  runnable(const parameter_source& file, const P& p, const executor& threads = {},
+           linked = linked_here<code, code::program.fingerprint, Model>())
+      : runnable(file.open(code::program), p.types_of(code::program), threads, {}) {}
   // Shares the parameters of another module, and its packed weights if it is frozen, as for another
   // thread: weft::module<encoder> second(weft::sharing(first)). States and workspace are its own.
   // The other model may be another one that has all parameters of this one with the same extents,
@@ -177,11 +182,13 @@ class runnable {
   // later ones with the same precision reuse that memory: getting pages from the system can take
   // longer than packing. With run_on before, several threads pack.
   void freeze() { pack_as({}); }
-  void freeze(precision p) { pack_as(p); }
+  void freeze(precision p) { pack_as(p); }  // in this precision
   // Packs into the caller's memory: packed_bytes(p) bytes, aligned to 64, in use until the next
   // freeze. Throws weft::error where it is too small or not aligned.
   void freeze(std::span<std::byte> memory) { pack_in(memory, {}); }
-  void freeze(std::span<std::byte> memory, precision p) { pack_in(memory, p); }
+  void freeze(std::span<std::byte> memory, precision p) { pack_in(memory, p); }  // in this one
+  // In several precisions, by name; each call allocates.
+  void freeze(const std::same_as<mixed_precision> auto& p) { pack_as(p.types_of(code::program)); }
 
   // Does what the first runs would cost more than others: freezes the module, runs it twice on
   // zeros with every length at its bound, touches every page that runs use (weights, also of mapped
@@ -302,8 +309,9 @@ class runnable {
     const engine::use one(*engine_);
     engine_->settle_weights();
     complete(parameters_);
-    if (packed_ == nullptr || packed_.use_count() > 1 || weights_as_ != p.as)
-      packed_ = std::shared_ptr<std::byte[]>(allocate(packed_bytes(p.as)));
+    if (packed_ == nullptr || packed_.use_count() > 1 || weights_as_ != p.as ||
+        p.as == precision::stored)
+      packed_ = std::shared_ptr<std::byte[]>(allocate(engine_->packed_bytes(p, nullptr)));
     weights_as_ = p.as;
     engine_->freeze(packed_.get(), p);
   }
@@ -327,7 +335,7 @@ class runnable {
     if (packed_ != nullptr) {
       engine_->adopt(packed_.get(), p);
     } else {
-      packed_ = allocate(engine_->packed_bytes(p.as, *file));
+      packed_ = allocate(engine_->packed_bytes(p, file.get()));
       engine_->freeze(packed_.get(), p, *file);
     }
   }

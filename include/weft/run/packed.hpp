@@ -41,9 +41,10 @@ struct packed_place {
 // `stored` is what all are stored in, as another precision.
 packed_place place_of(const program& tables, const instruction& s, const std::byte* packed,
                       precision as, stored_type stored) noexcept;
-// That list, of parameters in these types; where weights cannot be packed in one, in bfloat16.
-std::vector<packed_place> places_of(const program& tables,
-                                    const std::function<stored_type(std::size_t)>& type);
+// That list, of parameters in the types that are chosen, if any weights can be packed in them; else
+// as they are stored, or in bfloat16 where such blocks do not follow each other along the depth.
+std::vector<packed_place> places_of(const program& tables, const stored_type* chosen,
+                                    const std::function<stored_type(std::size_t)>& stored);
 // The size of packed weights.
 std::size_t size_of_packed(const program& tables, const std::byte* packed, precision as) noexcept;
 
