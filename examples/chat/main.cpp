@@ -10,6 +10,7 @@
 #include <utility>
 #include <weft/run/threads.hpp>
 
+#include "compare.hpp"
 #include "conversation.hpp"
 #include "stream.hpp"
 #include "support/program.hpp"
@@ -22,7 +23,9 @@ struct settings {
   std::string model = CHAT_MODEL;
   std::string packed;
   std::string system;
-  std::string stream, picture;
+  std::string stream, picture, compared = CHAT_TEXT;
+  std::vector<std::string> beside, wide;
+  bool compare = false;
   std::size_t most = 512, window = 0;
   int threads = 0;
   weft::precision weights = weft::precision::stored;
@@ -50,6 +53,7 @@ void run(const settings& s) {
   const weights how{.precision = s.weights,
                     .threads = weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)),
                     .packed = s.packed};
+  if (s.compare) return compare(s.model, how.threads, s.compared, s.beside, s.wide);
   if (!s.stream.empty())
     return stream(s.model, how, s.stream, s.window > 0 ? s.window : most_window, s.picture);
   const weft::gguf_file file(s.model);
@@ -113,6 +117,17 @@ int main(int argc, char** argv) {
   app.add_option("--picture", s.picture, "Draw the losses of --stream to this PNG file")
       ->needs(text);
   text->excludes(message);
+  auto* const compare =
+      app.add_flag("--compare", s.compare,
+                   "Instead: what it costs in quality to keep the weights in fewer bits");
+  compare->excludes(message)->excludes(text);
+  app.add_option("--text", s.compared, "The text that --compare predicts, 5,000 tokens at most")
+      ->needs(compare)
+      ->capture_default_str();
+  app.add_option("--beside", s.beside, "Other GGUF files of the model, for --compare")
+      ->needs(compare);
+  app.add_option("--wide", s.wide, "Names of weights, as *.down_proj.*, for --compare: not in q4_0")
+      ->needs(compare);
   app.add_option("--tokens", s.most, "The most tokens of an answer")
       ->check(CLI::Range(std::size_t{1}, chat::conversation::capacity))
       ->capture_default_str();

@@ -44,14 +44,7 @@ double peak_memory() {
 }
 
 std::string read_text(const std::string& file, std::size_t window) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw weft::error("--stream: cannot read " + file);
-  constexpr std::size_t most = most_tokens * 64;  // an upper bound of their bytes
-  std::string text(most, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(most));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() == most) text.resize(whole_characters(text));
-  if (text.empty()) throw weft::error("--stream: " + file + " is empty, or no file");
+  std::string text = text_of("--stream", file, most_tokens);
   if (text.size() <= window)
     throw weft::error("--stream: " + file + " has " + std::to_string(text.size()) +
                       " bytes; more tokens than the window's " + std::to_string(window) +
@@ -110,6 +103,18 @@ void draw(const std::vector<way>& ways, std::size_t window, const std::string& p
 }
 
 }  // namespace
+
+std::string text_of(const std::string& option, const std::string& file, std::size_t tokens) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw weft::error(option + ": cannot read " + file);
+  const std::size_t most = tokens * 64;  // an upper bound of their bytes
+  std::string text(most, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(most));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() == most) text.resize(whole_characters(text));
+  if (text.empty()) throw weft::error(option + ": " + file + " is empty, or no file");
+  return text;
+}
 
 void stream(const std::string& model, const weights& how, const std::string& text_file,
             std::size_t window, const std::string& picture) {

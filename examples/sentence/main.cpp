@@ -21,7 +21,7 @@ struct settings {
   std::string file;
   std::string picture;
   std::size_t count = 5;
-  bool in_int8 = false;
+  bool in_int8 = false, compare = false;
 };
 
 std::vector<std::string> lines_of(std::istream& in, const std::string& name) {
@@ -88,16 +88,47 @@ void print_nearest(const std::vector<std::string>& texts,
   }
 }
 
+using clock = std::chrono::steady_clock;
+
+double since(clock::time_point begin) {
+  return std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+// The cosines of embeddings with rounded weights to those with float32, and the best rate of three.
+void compare(const std::string& model, const std::vector<std::string>& texts) {
+  std::vector<embedder::embedding> right;
+  std::printf("%zu texts\n%-14s %6s %9s %9s %9s %9s\n", texts.size(), "weights", "MB", "tokens/s",
+              "least", "mean", "0.999 up");
+  for (const auto p : {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0,
+                       weft::precision::q4_0, weft::precision::int8_products}) {
+    embedder embed(model, p);
+    std::vector<embedder::embedding> all;
+    double seconds = 1e9, least = 1, sum = 0, near = 0;
+    for (int i = 0; i < 3; ++i) {
+      const auto begin = clock::now();
+      all = embed.embed(texts);
+      seconds = std::min(seconds, since(begin));
+    }
+    if (right.empty()) right = all;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double c = cosine(all[i], right[i]);
+      least = std::min(least, c), sum += c, near += c >= 0.999;
+    }
+    const auto n = static_cast<double>(all.size());
+    std::printf("%-14s %6.1f %9.0f %9.5f %9.5f %8.1f%%\n", weft::detail::name_of(p),
+                static_cast<double>(embed.packed_bytes()) / 1e6,
+                static_cast<double>(embed.tokens_done()) / 3 / seconds, least, sum / n,
+                100 * near / n);
+  }
+}
+
 void run(settings s) {
-  using clock = std::chrono::steady_clock;
-  const auto since = [](clock::time_point begin) {
-    return std::chrono::duration<double>(clock::now() - begin).count();
-  };
   if (!std::filesystem::exists(std::filesystem::path(s.model) / "model.safetensors"))
     throw weft::error("--model: there is no model.safetensors in " + s.model +
                       "; `./run sentence` fetches it, or name a folder with all-MiniLM-L6-v2");
   if (s.texts.empty()) s.texts = lines_of(std::cin, "standard input");
   if (s.texts.empty()) throw weft::error("no sentences; give some, or lines on standard input");
+  if (s.compare) return compare(s.model, s.texts);
   const std::vector<std::string> lines =
       s.file.empty() ? std::vector<std::string>() : lines_of(s.file);
 
@@ -133,11 +164,14 @@ int main(int argc, char** argv) {
   app.add_option("sentence", s.texts, "The sentences; without any, the lines of standard input");
   app.add_option("--model", s.model, "The folder with model.safetensors and vocab.txt")
       ->capture_default_str();
-  app.add_option("--nearest", s.file, "A text file: print its lines that are nearest");
+  auto* const nearest =
+      app.add_option("--nearest", s.file, "A text file: print its lines that are nearest");
   app.add_option("--count", s.count, "How many of them")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
       ->capture_default_str();
   app.add_flag("--int8", s.in_int8, "Multiply integers of 8 bits: faster, and rounded");
+  app.add_flag("--compare", s.compare, "Instead: what it costs to keep the weights in fewer bits")
+      ->excludes(nearest);
   app.add_option("--picture", s.picture, "Draw the cosines to this PNG file");
   return examples::run_program(app, argc, argv, [&] { sentence::run(s); });
 }

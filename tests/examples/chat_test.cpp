@@ -397,9 +397,11 @@ BOOST_AUTO_TEST_CASE(the_published_weights_answer_as_in_transformers) {
     BOOST_TEST_MESSAGE("left out: " << file << " is not there; ./run chat fetches it");
     return;
   }
-  chat::conversation::weights how;
-  how.precision = weft::precision::float32;
-  for (const std::size_t window : {std::size_t{0}, std::size_t{1024}}) {
+  using weft::precision;
+  for (const auto& [window, as] : std::map<std::size_t, precision>{
+           {0, precision::stored}, {1023, precision::stored}, {1024, precision::float32}}) {
+    chat::conversation::weights how;
+    how.precision = as;
     chat::conversation talk(weft::gguf_file(file), how, {}, "", window);
     std::string streamed;
     const auto stream = [&](std::string_view part) { streamed += part; };
@@ -424,8 +426,8 @@ BOOST_AUTO_TEST_CASE(the_published_weights_give_the_same_bits_on_all_targets_of_
     BOOST_TEST_MESSAGE("left out: " << file << " is not there; ./run chat fetches it");
     return;
   }
-  for (const auto precision :
-       {weft::precision::float32, weft::precision::bfloat16, weft::precision::q8_0}) {
+  for (const auto precision : {weft::precision::float32, weft::precision::bfloat16,
+                               weft::precision::q8_0, weft::precision::stored}) {
     std::map<weft::target_family, std::pair<std::string, std::uint64_t>> of_family;
     weft::kernels::on_every_target([&](const auto&) {
       chat::conversation::weights how;
