@@ -42,7 +42,7 @@ constexpr std::size_t floats_of_row_block = 2 + int8_block::depth / 4;
 // In each lane: sum + the four products of the quads a, of the lhs, and b.
 template <class T, class V>
 HWY_INLINE V dot_of_quads(V a, V b, V sum) {
-  const hn::DFromV<V> d;
+  [[maybe_unused]] const hn::DFromV<V> d;
   if constexpr (std::is_same_v<T, vnni_block>) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3 && !HWY_COMPILER_MSVC
     asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(b.raw), "v"(a.raw));
