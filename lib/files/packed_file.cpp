@@ -123,7 +123,7 @@ class packed_reader : public parameter_reader {
       detail::raise(file_.name() + ": the list with which tensor '" + packed_name +
                     "' begins, of where each parameter is and in which type, is damaged; save it "
                     "anew from the file that the weights come from");
-    return places.back().offset;
+    return static_cast<std::size_t>(places.back().offset);
   }
   // The tensor of a parameter that is not packed, or not packed alone.
   const stored_tensor* find_kept(const parameter_ref& p) const {

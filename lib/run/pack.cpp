@@ -106,7 +106,7 @@ void engine::pack_rows(const instruction& s, const rows_of_parameter& rows, std:
   c.scratch = scratch;
   const detail::packed_layout layout = kernels::layout_of_packed();
   const detail::packed_place at = detail::place_of(*p_, s, packed, as, layout.stored(as));
-  std::size_t begin = at.offset;
+  auto begin = static_cast<std::size_t>(at.offset);
   if (rows.count != SIZE_MAX) {
     const std::size_t row = p_->parameters[packed_parameter(*p_, s)].extent[1];
     for (int l = 0; l < s.loops; ++l)
@@ -129,7 +129,7 @@ std::vector<detail::packed_place> engine::places_of(packing as,
 
 std::size_t engine::packed_bytes(packing as, const parameter_reader* from) const {
   if (as.as != precision::stored) return packed_size(p_->packed, as.as);
-  return places_of(as, from).back().offset;
+  return static_cast<std::size_t>(places_of(as, from).back().offset);
 }
 
 void engine::freeze(std::byte* packed, packing how, const parameter_reader& from) {
@@ -287,7 +287,7 @@ std::size_t size_of_packed(const program& tables, const std::byte* packed, preci
   if (as != precision::stored) return packed_size(tables.packed, as);
   packed_place end;
   std::memcpy(&end, packed + tables.parameters.size() * sizeof end, sizeof end);
-  return end.offset;
+  return static_cast<std::size_t>(end.offset);
 }
 
 void unpack(const program& tables, std::size_t i, std::size_t first, std::span<float> into,
