@@ -76,7 +76,7 @@ void compare(const std::string& model, const weft::executor& threads, const std:
     weft::mixed_precision rules{weft::precision::q4_0};
     for (const auto& pattern : wide) rules.others.push_back({pattern, weft::precision::bfloat16});
     all.push_back({"q4_0 but --wide", &file, rules});
-    // A pattern that names nothing is refused before what takes long.
+    // A pattern without a match is refused before the first row, which takes minutes.
     weft::module<judged_model>(source_of(file, {}), rules, threads);
   }
   if (is_quantised(file)) all.push_back({"stored", &file, {weft::precision::stored}});

@@ -13,8 +13,8 @@
 
 namespace chat {
 
-// The beginning of a text file, in whole characters: enough for so many tokens. Throws weft::error
-// that names the option where it cannot be read or is empty.
+// The beginning of a text file, long enough for `tokens` tokens; no character is cut. Throws
+// weft::error that names the option where the file cannot be read or is empty.
 std::string text_of(const std::string& option, const std::string& file, std::size_t tokens);
 
 // What a token sees: `window` tokens up to itself and the `sinks` first ones.

@@ -77,7 +77,7 @@ struct weight {
   std::vector<double> values;
 };
 
-// Each scale is for `of[0]` x `of[1]` elements, and has so many significant bits; `extents` is the
+// Each scale is for `of[0]` x `of[1]` elements, and a number of `type`; `extents` is the
 // shape of the scales.
 weight weight_of(kind k, std::size_t rows, std::size_t columns, const shape& of,
                  const shape& extents, const std::string& type,

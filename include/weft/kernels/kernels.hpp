@@ -103,8 +103,8 @@ pack_function pack_dot_kernel() noexcept;
 // or, if has_blocks_along_depth, from one that is rows of such blocks.
 void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_type from,
                  stored_type as, std::byte* packed) noexcept;
-// Whether each block of so many elements of the rhs, from its first one on, follows along the depth
-// of one column, and none is cut.
+// Whether the rhs is contiguous along the depth and made of aligned blocks of `block` elements: no
+// column begins or ends within one.
 bool has_blocks_along_depth(const call& dot, std::size_t block) noexcept;
 // How pack_dot interleaves columns.
 detail::packed_layout layout_of_packed() noexcept;

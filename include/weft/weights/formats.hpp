@@ -357,7 +357,7 @@ constexpr const stored_info& entry_of(stored_type type) {
   return stored_infos<stored_types>[static_cast<int>(type)];
 }
 
-// The bytes of so many elements, in whole blocks.
+// The bytes of the elements, a multiple of a block.
 constexpr std::size_t bytes_of(stored_type type, std::size_t elements) {
   return elements / entry_of(type).block * entry_of(type).bits / 8;
 }
