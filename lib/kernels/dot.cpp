@@ -15,6 +15,7 @@
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/epilogue-inl.h"
 #include "kernels/export-inl.h"
+#include "kernels/fixed_rows-inl.h"
 #include "kernels/gemm_operands-inl.h"
 #include "kernels/gemm_partition-inl.h"
 #include "kernels/gemm_plan-inl.h"
@@ -161,7 +162,11 @@ class gemm : public gemm_tiles {
   // With columns that are packed in another type than float32.
   HWY_INLINE void multiply_packed(const operands& o, range columns, range depth, range rows) const {
     if constexpr (of_blocks) {
-      if (plan_.adds_blocks) return multiply_blocks(o, columns, depth, rows);
+      if (plan_.fixed) {
+        round_block<fixed_block>(o, columns, depth, rows,
+                                 [](auto... line) { round_line_to_fixed(tag(), line...); });
+        return multiply_blocks(o, columns, depth, rows);
+      }
       if (!plan_.int8) return multiply<q8_block>(o, columns, depth, rows);
       round_block<int8_block>(o, columns, depth, rows,
                               [](auto... line) { round_line_to_blocks(tag(), line...); });
@@ -279,18 +284,15 @@ class gemm : public gemm_tiles {
   // and applies the epilogue.
   HWY_NOINLINE void multiply_blocks(const operands& o, range columns, range depth,
                                     range rows) const {
-    const lhs_micro_panel a = lhs_of<q8_block>(o, depth, 0, rows.count);
+    const lhs_micro_panel a = lhs_of<fixed_block>(o, depth, 0, rows.count);
     float* result[tile_rows];
     at_.rows().result.from(0).pointers(o.result, rows.count, result);
-    float sums_of_elements[max_skinny_m * sums_of_row];
-    for (std::size_t row = 0; row < (rows.count <= 2 ? rows.count : max_skinny_m); ++row)
-      sum_elements(a.row[row], depth.count, sums_of_elements + row * sums_of_row);
     for (std::size_t first = columns.first; first < columns.end();) {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
       float sums[max_skinny_m * max_amx_columns]{};
-      add_products(tag(), x_.packed, rows.count, a.row, sums_of_elements, blocks_of(t, depth),
-                   t.width(), depth.count, sums);
+      add_fixed_products(tag(), x_.packed, plan_.vnni, a.row, rows.count, blocks_of(t, depth),
+                         t.width(), depth.count, sums);
       compute_tile(o, {columns, depth, t, 0, rows.count, result}, a, rhs_micro_panel<q8_block>{}, 0,
                    {nullptr, 0}, sums);
     }

@@ -142,8 +142,8 @@ struct gemm_plan {
   bool dot_form, axpy_form;  // few rows: the rhs is read line by line
   bool bf16_pairs;           // the rhs is packed, or to be packed, in pairs of bfloat16
   bool amx;                  // the matrix unit multiplies these
-  bool adds_blocks;          // the products are those of add_products
-  bool int8, vnni;           // the rhs is packed in int8; AVX-512's VNNI multiplies these
+  bool fixed;                // the products are those of add_fixed_products
+  bool int8, vnni;           // the rhs is packed in int8; AVX-512's VNNI multiplies integers
   bool promotes;  // its panels, packed in another type, become floats before the products
 
  private:
@@ -158,14 +158,19 @@ struct gemm_plan {
     const bool packed = x.is_packed(), skinny = rows <= max_skinny_m;
     bf16_pairs = may_multiply_pairs && x.packed == stored_type::bfloat16_pair;
     // In registers, blocks other than Q8_0 take contiguous rows of full blocks.
-    adds_blocks = in_blocks && x.packed != stored_type::q8_0 && skinny && lhs_in_place &&
-                  x.depth.inner_stride(of_lhs) == 1 && depth % depth_unit == 0;
+    fixed = in_blocks && x.packed != stored_type::q8_0 && skinny && lhs_in_place &&
+            x.depth.inner_stride(of_lhs) == 1 && depth % depth_unit == 0;
     promotes = (x.packed == stored_type::bfloat16 && !skinny) ||
-               (in_blocks && !adds_blocks && !(skinny && x.packed == stored_type::q8_0));
+               (in_blocks && !fixed && !(skinny && x.packed == stored_type::q8_0));
     amx = bf16_pairs && rows > max_rows_for_vectors && may_use_amx();
     int8 = x.packed == stored_type::int8_block;
-    vnni = may_use_vnni && int8 && multiplies_int8();
-    if (int8) {
+    vnni = may_use_vnni && (int8 || fixed) && multiplies_int8();
+    if (fixed) {
+      // Rows are rounded once if the room for packed operands has them.
+      const std::size_t room = (at.bytes - at.lhs) / sizeof(float) / (max_skinny_m + 1) - 16;
+      block.depth =
+          block_size(depth, std::min(room / depth_unit * depth_unit, max_fixed_depth), depth_unit);
+    } else if (int8) {
       lhs_in_place = true;  // likewise
       block.depth = block_size(depth, max_int8_depth, int8_block::depth);
       block.rows = std::min(capacity.rows, int8_rows() / tile_rows * tile_rows);
@@ -180,9 +185,9 @@ struct gemm_plan {
         block.rows = block_size(rows, fit * max_amx_rows, max_amx_rows);
     }
     const bool reads_packed = packed && lhs_in_place && !promotes;
-    if (reads_packed && skinny && !bf16_pairs && !int8) {
+    if (reads_packed && skinny && !bf16_pairs && !int8 && !fixed) {
       block.depth = block_size(depth, max_blocks.depth, depth_unit);
-    } else if (reads_packed) {
+    } else if (reads_packed && !fixed) {
       // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights
       // are then read in memory order, and the partial sums of a deep product are reused sooner. A
       // block of rows stays in L2 while all of the weights stream past it, and tiles prefetch the

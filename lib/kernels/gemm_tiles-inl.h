@@ -95,7 +95,9 @@ class gemm_tiles : public gemm_results {
   // Where these rows are, rounded. Those of int8 follow the one that is copied first.
   template <class T>
   rounded_rows rounded(range depth) const {
-    if constexpr (is_int8<T>)
+    if constexpr (std::is_same_v<T, fixed_block>)
+      return {packed_lhs_, bf16_pitch(depth.count)};
+    else if constexpr (is_int8<T>)
       return {packed_lhs_ + depth.count, int8_pitch(depth.count)};
     else
       return {packed_lhs_, bf16_pitch(in_units<T>(depth).count)};

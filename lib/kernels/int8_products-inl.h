@@ -31,6 +31,10 @@ struct int8_block {
 // begin with what is too much in them: -128 times the sum of the row's elements.
 struct vnni_block : int8_block {};
 
+// Rows of which blocks are quads of signed bytes, beside weights of 4 bits without sign: see
+// fixed_rows-inl.h.
+struct fixed_block : int8_block {};
+
 constexpr bool may_use_vnni = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3 && !HWY_COMPILER_MSVC;
 
 template <class T>
@@ -39,11 +43,29 @@ constexpr bool is_int8 = std::is_base_of_v<int8_block, T>;
 // A block of a row that is rounded, in floats: its scale, what VNNI's sums begin with, its quads.
 constexpr std::size_t floats_of_row_block = 2 + int8_block::depth / 4;
 
+// Whether sums of products are of 16 bits, two in each lane, with room for eight quads whose
+// weights have 4 bits, or four with 5, until move_short_sums adds them to sums of 32 bits.
+// Otherwise it copies.
+template <class T>
+constexpr bool has_short_sums =
+    std::is_same_v<T, fixed_block>&& HWY_ARCH_X86&& HWY_TARGET <= HWY_SSSE3 && !HWY_COMPILER_MSVC;
+
 // In each lane: sum + the four products of the quads a, of the lhs, and b.
 template <class T, class V>
 HWY_INLINE V dot_of_quads(V a, V b, V sum) {
   [[maybe_unused]] const hn::DFromV<V> d;
-  if constexpr (std::is_same_v<T, vnni_block>) {
+  if constexpr (has_short_sums<T>) {
+    // At once, as compilers would do all products before the sums, with too few registers.
+    [[maybe_unused]] V products = b;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+    asm("vpmaddubsw %3, %2, %1\n\tvpaddw %1, %0, %0"
+        : "+v"(sum.raw), "=&v"(products.raw)
+        : "v"(b.raw), "v"(a.raw));
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+    asm("pmaddubsw %2, %1\n\tpaddw %1, %0" : "+x"(sum.raw), "+x"(products.raw) : "x"(a.raw));
+#endif
+    return sum;
+  } else if constexpr (std::is_same_v<T, vnni_block>) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3 && !HWY_COMPILER_MSVC
     asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(b.raw), "v"(a.raw));
 #endif
@@ -80,6 +102,22 @@ HWY_INLINE V dot_of_quads(V a, V b, V sum) {
     const auto last = hn::Add(product(hn::ShiftLeft<8>(x), hn::ShiftLeft<8>(y)), product(x, y));
     return hn::BitCast(d, hn::Add(hn::BitCast(whole, sum), hn::Add(first, last)));
 #endif
+  }
+}
+
+template <class T, class V>
+HWY_INLINE void move_short_sums(V& sums, V& all) {
+  if constexpr (has_short_sums<T>) {
+    const hn::DFromV<V> d;
+    const hn::Repartition<std::int16_t, decltype(d)> half;
+    const hn::RebindToSigned<decltype(d)> whole;
+    auto none = hn::Zero(whole);
+    all = hn::BitCast(
+        d, hn::ReorderWidenMulAccumulate(whole, hn::BitCast(half, sums), hn::Set(half, 1),
+                                         hn::BitCast(whole, all), none));
+    sums = hn::Zero(d);
+  } else {
+    all = sums;
   }
 }
 

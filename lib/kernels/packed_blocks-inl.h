@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "hwy/cache_control.h"
@@ -55,6 +56,18 @@ HWY_INLINE hn::Vec<D> from_bytes(D d, const std::int8_t* elements) {
   return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), bytes));
 }
 
+// The words of a vector, from any bytes on.
+template <class D>
+HWY_INLINE hn::Vec<D> load_words(D d, const std::uint8_t* from) {
+#if HWY_TARGET == HWY_SCALAR
+  hn::TFromD<D> word;
+  std::memcpy(&word, from, sizeof word);
+  return hn::Set(d, word);
+#else
+  return hn::BitCast(d, hn::LoadU(hn::Repartition<std::uint8_t, D>(), from));
+#endif
+}
+
 struct q8_block {
   static constexpr std::size_t depth = 32;
   std::uint8_t bytes[2 + depth];
@@ -80,13 +93,21 @@ struct lines_of_blocks {
     const hn::Rebind<std::uint8_t, D> bytes;
     const hn::Rebind<std::uint16_t, D> halves;
     const std::uint8_t* const from = tile + i * width + line + further;
-    const auto bits =
+    return float16s(
         hn::Or(hn::PromoteTo(halves, hn::LoadU(bytes, from)),
-               hn::ShiftLeft<8>(hn::PromoteTo(halves, hn::LoadU(bytes, from + width))));
-    if constexpr (converts_float16)
-      return hn::PromoteTo(D(), hn::BitCast(hn::Rebind<hwy::float16_t, D>(), bits));
-    else
-      return from_float16(D(), hn::PromoteTo(hn::RebindToUnsigned<D>(), bits));
+               hn::ShiftLeft<8>(hn::PromoteTo(halves, hn::LoadU(bytes, from + width)))));
+  }
+  // Of blocks in quads: bytes i to i + 3 of each; byte i of the quads from byte `first` on, with
+  // others above it; the float16 at byte i.
+  HWY_INLINE hn::Vec<ints> quad(std::size_t i) const {
+    return load_words(ints(), tile + i * width + 4 * line);
+  }
+  HWY_INLINE hn::Vec<ints> lowest(std::size_t first, std::size_t i) const {
+    return hn::ShiftRightSame(quad(first + i / 4 * 4), static_cast<int>(8 * (i % 4)));
+  }
+  HWY_INLINE hn::Vec<D> whole_half(std::size_t i) const {
+    const auto bits = load_words(hn::Rebind<std::uint16_t, D>(), tile + i * width + 2 * line);
+    return float16s(bits);
   }
   // detail::half_of_exponent of byte i of each.
   HWY_INLINE hn::Vec<D> half_of_exponent(std::size_t i) const {
@@ -95,19 +116,28 @@ struct lines_of_blocks {
         D(), hn::IfThenElse(hn::Lt(e, hn::Set(ints(), 2)), hn::ShiftLeft<21>(hn::Add(e, one)),
                             hn::ShiftLeft<23>(hn::Sub(e, one))));
   }
+
+ private:
+  static HWY_INLINE hn::Vec<D> float16s(hn::Vec<hn::Rebind<std::uint16_t, D>> bits) {
+    if constexpr (converts_float16)
+      return hn::PromoteTo(D(), hn::BitCast(hn::Rebind<hwy::float16_t, D>(), bits));
+    else
+      return from_float16(D(), hn::PromoteTo(hn::RebindToUnsigned<D>(), bits));
+  }
 };
 
-// Numbers of a table, each by its place there.
-template <class D>
-HWY_INLINE hn::Vec<D> from_table(D d, const std::int8_t (&table)[16],
-                                 hn::Vec<hn::RebindToSigned<D>> places) {
+// Bytes of a table, each by its place there.
+template <class V>
+HWY_INLINE V from_table(const std::int8_t (&table)[16], V places) {
+  const hn::DFromV<V> d;
 #if HWY_TARGET == HWY_SCALAR
-  return hn::Set(d, static_cast<float>(table[hn::GetLane(places)]));
+  std::int32_t found = 0;
+  for (int i = 0; i < 32; i += 8) found |= (table[hn::GetLane(places) >> i & 15] & 255) << i;
+  return hn::Set(d, found);
 #else
-  const hn::RebindToSigned<D> ints;
-  const hn::Repartition<std::int8_t, D> bytes;
-  const auto found = hn::TableLookupBytes(hn::LoadDup128(bytes, table), hn::BitCast(bytes, places));
-  return hn::ConvertTo(d, hn::ShiftRight<24>(hn::ShiftLeft<24>(hn::BitCast(ints, found))));
+  const hn::Repartition<std::int8_t, decltype(d)> bytes;
+  return hn::BitCast(
+      d, hn::TableLookupBytes(hn::LoadDup128(bytes, table), hn::BitCast(bytes, places)));
 #endif
 }
 
@@ -146,22 +176,19 @@ HWY_INLINE void decode(const detail::small_block<Minimum, FifthBit>&, const line
                        F to) {
   const D d;
   constexpr std::size_t high = 2 + 2 * Minimum, low = high + 4 * FifthBit;
-  const auto scale = of.half(0);
-  const auto off = Minimum ? of.half(2) : hn::Mul(scale, hn::Set(d, FifthBit ? -16.0f : -8.0f));
+  const auto scale = of.whole_half(0);
+  const auto off =
+      Minimum ? of.whole_half(2) : hn::Mul(scale, hn::Set(d, FifthBit ? -16.0f : -8.0f));
   // The fifth bits of the next elements, from bit 4 on.
   auto fifth = hn::Zero(hn::RebindToSigned<D>()), fifth_of_others = fifth;
-  if constexpr (FifthBit) {
-    const auto bits = [&](std::size_t i) HWY_ATTR {
-      return hn::ShiftLeft<4>(hn::Or(of.byte(i), hn::ShiftLeft<8>(of.byte(i + 1))));
-    };
-    fifth = bits(high), fifth_of_others = bits(high + 2);
-  }
+  if constexpr (FifthBit)
+    fifth = hn::ShiftLeft<4>(of.quad(high)), fifth_of_others = hn::ShiftRight<12>(of.quad(high));
   to(
       groups_of_block<D, 2>{0, 16, 16, {scale, scale}, {off, off}}, [&](std::size_t i, auto use)
                                                                         HWY_ATTR
       __attribute__((always_inline)) {
-        const auto pair = of.byte(low + i);
-        auto q = masked(pair, 15), other = hn::ShiftRight<4>(pair);
+        const auto pair = of.lowest(low, i);
+        auto q = masked(pair, 15), other = masked(hn::ShiftRight<4>(pair), 15);
         if constexpr (FifthBit) {
           q = or_masked(q, fifth, 16), other = or_masked(other, fifth_of_others, 16);
           fifth = hn::ShiftRight<1>(fifth), fifth_of_others = hn::ShiftRight<1>(fifth_of_others);
@@ -170,52 +197,63 @@ HWY_INLINE void decode(const detail::small_block<Minimum, FifthBit>&, const line
       });
 }
 
+template <std::size_t ScaleBytes, int... Number, class D>
+HWY_INLINE hn::Vec<D> scale_of(const detail::table_block<ScaleBytes, Number...>&,
+                               const lines_of_blocks<D>& of) {
+  if constexpr (ScaleBytes == 2)
+    return of.whole_half(0);
+  else
+    return of.half_of_exponent(0);
+}
 template <std::size_t ScaleBytes, int... Number, class D, class F>
 HWY_INLINE void decode(const detail::table_block<ScaleBytes, Number...>& format,
                        const lines_of_blocks<D>& of, F to) {
   const D d;
-  const auto scale = [&]() HWY_ATTR {
-    if constexpr (ScaleBytes == 2)
-      return of.half(0);
-    else
-      return of.half_of_exponent(0);
-  }();
-  const auto zero = hn::Zero(d);
+  const auto scale = scale_of(format, of), zero = hn::Zero(d);
+  const auto number = [&](auto places) HWY_ATTR {
+    const auto found = from_table(format.numbers, masked(places, 15));
+    return hn::ConvertTo(d, hn::ShiftRight<24>(hn::ShiftLeft<24>(found)));
+  };
   to(
       groups_of_block<D, 2>{0, 16, 16, {scale, scale}, {zero, zero}}, [&](std::size_t i, auto use)
                                                                           HWY_ATTR
       __attribute__((always_inline)) {
-        const auto pair = of.byte(ScaleBytes + i);
-        use(from_table(d, format.numbers, masked(pair, 15)),
-            from_table(d, format.numbers, hn::ShiftRight<4>(pair)));
+        const auto pair = of.lowest(ScaleBytes, i);
+        use(number(pair), number(hn::ShiftRight<4>(pair)));
       });
+}
+
+// The g-th group's scale and minimum, of 6 bits each.
+template <class D>
+HWY_INLINE std::pair<hn::Vec<D>, hn::Vec<D>> scales_of_group(const lines_of_blocks<D>& of,
+                                                             std::size_t g) {
+  const D d;
+  auto s = of.lowest(4, g % 4), m = of.lowest(8, g % 4);
+  if (g < 4) return {hn::ConvertTo(d, masked(s, 63)), hn::ConvertTo(d, masked(m, 63))};
+  const auto four = of.lowest(12, g % 4);
+  return {
+      hn::ConvertTo(d, or_masked(masked(four, 15), hn::ShiftRight<2>(s), 48)),
+      hn::ConvertTo(d, or_masked(masked(hn::ShiftRight<4>(four), 15), hn::ShiftRight<2>(m), 48))};
 }
 
 template <bool FifthBit, class D, class F>
 HWY_INLINE void decode(const detail::grouped_block<FifthBit>&, const lines_of_blocks<D>& of, F to) {
   const D d;
-  constexpr std::size_t six = 4, high = 16, low = high + 32 * FifthBit;
-  const auto scale = of.half(0), minimum = hn::Neg(of.half(2));
+  constexpr std::size_t high = 16, low = high + 32 * FifthBit;
+  const auto scale = of.whole_half(0), minimum = hn::Neg(of.whole_half(2));
   for (std::size_t g = 0; g < 8; g += 2) {
     groups_of_block<D, 2> both{g * 32, 32, 32, {}, {}};
     for (std::size_t n = 0; n < 2; ++n) {
-      const std::size_t at = six + (g + n) % 4;
-      auto s = masked(of.byte(at), 63), m = masked(of.byte(at + 4), 63);
-      if (g >= 4) {
-        const auto four = of.byte(at + 8);
-        s = hn::Or(masked(four, 15), hn::ShiftLeft<4>(hn::ShiftRight<6>(of.byte(at))));
-        m = hn::Or(hn::ShiftRight<4>(four), hn::ShiftLeft<4>(hn::ShiftRight<6>(of.byte(at + 4))));
-      }
-      both.scale[n] = hn::Mul(scale, hn::ConvertTo(d, s));
-      both.off[n] = hn::Mul(minimum, hn::ConvertTo(d, m));
+      const auto [s, m] = scales_of_group(of, g + n);
+      both.scale[n] = hn::Mul(scale, s), both.off[n] = hn::Mul(minimum, m);
     }
     to(
         both, [&](std::size_t i, auto use) HWY_ATTR __attribute__((always_inline)) {
-          const auto pair = of.byte(low + g * 16 + i);
-          auto q = masked(pair, 15), other = hn::ShiftRight<4>(pair);
+          const auto pair = of.lowest(low + g * 16, i);
+          auto q = masked(pair, 15), other = masked(hn::ShiftRight<4>(pair), 15);
           if constexpr (FifthBit) {
-            const auto bits = hn::ShiftLeft<3>(of.byte(high + i));
-            const auto fifth = hn::ShiftRightSame(bits, static_cast<int>(g));
+            const auto fifth =
+                hn::ShiftRightSame(hn::ShiftLeft<3>(of.lowest(high, i)), static_cast<int>(g));
             q = or_masked(q, hn::Add(fifth, fifth), 16), other = or_masked(other, fifth, 16);
           }
           use(hn::ConvertTo(d, q), hn::ConvertTo(d, other));
@@ -223,136 +261,37 @@ HWY_INLINE void decode(const detail::grouped_block<FifthBit>&, const lines_of_bl
   }
 }
 
+// The scale of the n-th group of a block of Q6_K.
+template <class D>
+HWY_INLINE hn::Vec<D> scale_of_q6_k(const lines_of_blocks<D>& of, std::size_t n) {
+  const auto bits = hn::ShiftLeft<24>(of.lowest(192, n));
+  return hn::Mul(of.whole_half(208), hn::ConvertTo(D(), hn::ShiftRight<24>(bits)));
+}
+
 template <class D, class F>
 HWY_INLINE void decode(const detail::format<stored_type::q6_k>&, const lines_of_blocks<D>& of,
                        F to) {
   const D d;
-  const auto scale = of.half(208);
   for (std::size_t half = 0; half < 2; ++half)
     for (std::size_t group = 0; group < 2; ++group) {
       groups_of_block<D, 4> all{half * 128 + group * 16, 32, 16, {}, {}};
       for (std::size_t n = 0; n < 4; ++n) {
-        all.scale[n] = hn::Mul(scale, of.signed_byte(192 + half * 8 + n * 2 + group));
+        all.scale[n] = scale_of_q6_k(of, half * 8 + n * 2 + group);
         all.off[n] = hn::Mul(all.scale[n], hn::Set(d, -32.0f));
       }
-      const auto number = [=](auto low, auto high)
-                              HWY_ATTR { return hn::ConvertTo(d, or_masked(low, high, 48)); };
+      const auto number = [=](auto low, auto high) HWY_ATTR {
+        return hn::ConvertTo(d, or_masked(masked(low, 15), high, 48));
+      };
       to(
           all, [&](std::size_t e, auto use) HWY_ATTR __attribute__((always_inline)) {
             const std::size_t i = group * 16 + e;
-            const auto a = of.byte(half * 64 + i), b = of.byte(half * 64 + 32 + i);
-            const auto high = of.byte(128 + half * 32 + i);
-            use(number(masked(a, 15), hn::ShiftLeft<4>(high)),
-                number(masked(b, 15), hn::ShiftLeft<2>(high)), number(hn::ShiftRight<4>(a), high),
+            const auto a = of.lowest(half * 64, i), b = of.lowest(half * 64 + 32, i);
+            const auto high = of.lowest(128 + half * 32, i);
+            use(number(a, hn::ShiftLeft<4>(high)), number(b, hn::ShiftLeft<2>(high)),
+                number(hn::ShiftRight<4>(a), high),
                 number(hn::ShiftRight<4>(b), hn::ShiftRight<2>(high)));
           });
     }
-}
-
-// The sums of 16 elements of a row at a time; a group has one or two such.
-constexpr std::size_t elements_of_sum = 16, sums_of_row = max_blocks.depth / elements_of_sum;
-inline void sum_elements(const float* row, std::size_t depth, float* to) {
-  for (; depth != 0; depth -= elements_of_sum, row += elements_of_sum) {
-    float sum[4]{row[0], row[1], row[2], row[3]};
-    for (std::size_t i = 4; i < elements_of_sum; i += 4)
-      for (std::size_t j = 0; j < 4; ++j) sum[j] += row[i + j];
-    *to++ = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  }
-}
-
-// Some rows' products with a vector of lines, over a block. What a group's elements share is
-// multiplied with their sums: the scale with that of the products, `off` with that of the row.
-template <class D, std::size_t Rows>
-struct block_products {
-  const float* row[Rows];  // the elements that the block is multiplied with
-  const float* sums_of_elements;
-  const std::uint8_t* ahead;  // the part to prefetch, a step further with each pair of elements
-  std::size_t step;
-  hn::Vec<D> sum[Rows];
-
-  template <std::size_t Groups, class F>
-  HWY_INLINE void operator()(const groups_of_block<D, Groups>& g, F element) {
-    add(std::make_index_sequence<Rows * Groups>(), g, element);
-  }
-
- private:
-  template <std::size_t... I, std::size_t Groups, class F>
-  HWY_INLINE void add(std::index_sequence<I...>, const groups_of_block<D, Groups>& g, F element) {
-    const D d;
-    hn::Vec<D> even[]{(static_cast<void>(I), hn::Zero(d))...};
-    hn::Vec<D> odd[]{(static_cast<void>(I), hn::Zero(d))...};
-    const auto add_to = [&](auto& sums, std::size_t i) HWY_ATTR __attribute__((always_inline)) {
-      element(
-          i, [&](auto... q) HWY_ATTR __attribute__((always_inline)) {
-            hwy::Prefetch(ahead);
-            ahead += Groups / 2 * step;
-            const hn::Vec<D> of_group[]{q...};
-            ((sums[I] = hn::MulAdd(hn::Set(d, row[I / Groups][g.at + I % Groups * g.next + i]),
-                                   of_group[I % Groups], sums[I])),
-             ...);
-          });
-    };
-    // A single row would wait for each product before the next one.
-    for (std::size_t i = 0; i < g.count; i += 2) {
-      add_to(even, i);
-      if constexpr (Rows <= 2)
-        add_to(odd, i + 1);
-      else
-        add_to(even, i + 1);
-    }
-    const auto sum_of = [&](std::size_t r, std::size_t at) HWY_ATTR {
-      const float* const sums = sums_of_elements + r * sums_of_row + at / elements_of_sum;
-      return hn::Set(d, g.count == elements_of_sum ? sums[0] : sums[0] + sums[1]);
-    };
-    ((sum[I / Groups] = hn::MulAdd(
-          g.off[I % Groups], sum_of(I / Groups, g.at + I % Groups * g.next), sum[I / Groups])),
-     ...);
-    ((sum[I / Groups] = hn::MulAdd(g.scale[I % Groups], hn::Add(even[I], odd[I]), sum[I / Groups])),
-     ...);
-  }
-};
-
-// A few rows times the lines of a tile, whose blocks begin at `tile`: row r's sums over the depth,
-// of full blocks, are added to those from sums + r * max_amx_columns on.
-template <class D, class Format, std::size_t... R>
-HWY_NOINLINE void add_products(D d, Format format, std::index_sequence<R...>,
-                               const float* const* rows, const float* sums_of_elements,
-                               const std::uint8_t* tile, std::size_t width, std::size_t depth,
-                               float* sums) {
-  const std::size_t bytes = width * Format::bytes;
-  const std::size_t step = 2 * hn::Lanes(d) * Format::bytes / Format::block;
-  for (std::size_t k = 0; k < depth; k += Format::block, tile += bytes) {
-    const std::uint8_t* ahead = tile + std::max(prefetch_distance, bytes);
-    for (std::size_t line = 0; line < width; line += hn::Lanes(d)) {
-      float* const to = sums + line;
-      block_products<D, sizeof...(R)> products{{rows[R] + k...},
-                                               sums_of_elements + k / elements_of_sum,
-                                               ahead,
-                                               step,
-                                               {hn::LoadU(d, to + R * max_amx_columns)...}};
-      decode(
-          format, lines_of_blocks<D>{tile, width, line},
-          [&](const auto&... of) HWY_ATTR __attribute__((always_inline)) { products(of...); });
-      ahead = products.ahead;
-      (hn::StoreU(products.sum[R], d, to + R * max_amx_columns), ...);
-    }
-  }
-}
-
-template <class D>
-HWY_NOINLINE void add_products(D d, stored_type type, std::size_t count, const float* const* rows,
-                               const float* sums_of_elements, const std::uint8_t* tile,
-                               std::size_t width, std::size_t depth, float* sums) {
-  detail::with_format(type, [&]<class Format>(Format format) {
-    if constexpr (detail::shares_scales<Format>) {
-      const auto add = [&](auto r) {
-        add_products(d, format, r, rows, sums_of_elements, tile, width, depth, sums);
-      };
-      if (count == 1) return add(std::make_index_sequence<1>());
-      if (count == 2) return add(std::make_index_sequence<2>());
-      add(std::make_index_sequence<max_skinny_m>());
-    }
-  });
 }
 
 // A tile's lines over the depth, as floats: at depth k, from to + k * width on.

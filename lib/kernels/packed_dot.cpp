@@ -80,12 +80,18 @@ void transpose_bytes(std::uint64_t (&rows)[8]) {
       }
 }
 
-// Interleaves a block of each line of a tile, of `size` bytes, in the parts of for_parts.
-void interleave(const std::uint8_t* const (&blocks)[max_tile_columns], std::size_t size,
-                std::size_t part, std::size_t width, std::byte* to) {
-  if (part != 1) {
-    for (std::size_t i = 0; i < size; i += part)
-      for (std::size_t j = 0; j < width; ++j, to += part) std::memcpy(to, blocks[j] + i, part);
+// Interleaves a block of each line of a tile, in the parts of for_parts.
+void interleave(const std::uint8_t* const (&blocks)[max_tile_columns],
+                const detail::packed_matrix& of, std::size_t width, std::byte* to) {
+  const std::size_t size = of.bytes_of_block();
+  if (detail::entry_of(of.type).group_quads != 0) {
+    for (std::size_t i = 0, part; i < size; i += part) {
+      part = of.bytes_of_part(i);
+      for (std::size_t j = 0; j < width; ++j, to += part) {
+        const std::uint8_t* const from = blocks[j] + i;
+        part == 4 ? std::memcpy(to, from, 4) : std::memcpy(to, from, part);
+      }
+    }
     return;
   }
   for (std::size_t j = 0; j < width; j += 8) {
@@ -139,8 +145,7 @@ void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_ty
         });
         of_line[j] = bytes;
       }
-      interleave(of_line, size, to.bytes_of_part(), t.vectors * layout.lanes,
-                 packed + to.offset(t, t.first, k / block));
+      interleave(of_line, to, t.vectors * layout.lanes, packed + to.offset(t, t.first, k / block));
     }
   }
 }

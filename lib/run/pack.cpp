@@ -209,7 +209,7 @@ namespace detail {
 namespace {
 
 // To be counted up whenever pack_dot writes other bytes.
-constexpr std::int64_t version_of_packing = 1;
+constexpr std::int64_t version_of_packing = 2;
 
 }  // namespace
 

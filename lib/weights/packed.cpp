@@ -29,8 +29,10 @@ std::size_t packed_matrix::bytes_of_block() const noexcept {
   return entry_of(type).bits / 8;
 }
 
-std::size_t packed_matrix::bytes_of_part() const noexcept {
-  return type == stored_type::int8_block ? 4 : 1;
+std::size_t packed_matrix::bytes_of_part(std::size_t begin) const noexcept {
+  const stored_info& of = entry_of(type);
+  if (of.group_quads == 0) return 1;
+  return begin >= of.scales.begin && begin < of.scales.end ? of.scales.size : 4;
 }
 
 std::size_t packed_size(packed_extent e, stored_type as) noexcept {

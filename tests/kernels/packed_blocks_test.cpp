@@ -8,6 +8,7 @@
 #include <random>
 
 #include "kernels/aligned.hpp"
+#include "kernels/families.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/targets.hpp"
 #include "weft/weights/formats.hpp"
@@ -135,6 +136,94 @@ BOOST_AUTO_TEST_CASE(every_scale_and_every_byte_is_what_the_format_says) {
     (check(std::integral_constant<stored_type, static_cast<stored_type>(Type)>()), ...);
   }
   (detail::stored_types());
+}
+
+// Rows of each size that floats have, of zeros, and with numbers that are not finite. An element of
+// 32 is rounded by at most 2^-22 of the largest one; then a few sums of each block are rounded.
+BOOST_AUTO_TEST_CASE(a_few_rows_of_any_size_have_errors_of_rounding_alone_and_the_same_bits) {
+  constexpr std::size_t columns = 19, depth = 768, blocks = depth / 32;
+  std::mt19937 generator(5);
+  std::normal_distribution<double> normal;
+  std::vector<std::vector<float>> rows(1, std::vector<float>(depth));
+  for (const int size : {-149, -140, -126, -104, -60, 0, 60, 100}) {
+    rows.emplace_back(depth);
+    for (float& x : rows.back()) x = static_cast<float>(std::ldexp(normal(generator), size));
+  }
+  const std::size_t finite = rows.size();
+  for (const float odd : {NAN, std::numeric_limits<float>::infinity()})
+    rows.push_back(rows[6]), rows.back()[depth / 2] = odd;
+  const auto check = [&]<stored_type Type>(std::integral_constant<stored_type, Type>) {
+    using format = detail::format<Type>;
+    std::vector<std::uint8_t> bytes(columns * depth / format::block * format::bytes);
+    std::vector<float> weights(columns * depth);
+    for (std::uint8_t& b : bytes) b = static_cast<std::uint8_t>(generator());
+    for (std::size_t b = 0; b * format::block < weights.size(); ++b) {
+      std::uint8_t* const block = bytes.data() + b * format::bytes;
+      for (std::size_t at = 0; at < format::scales.end - format::scales.begin; at += 2)
+        set_scale<format>(block, at, static_cast<std::uint32_t>(0x2c00 + b * 37 % 1024));
+      format::decode(block, weights.data() + b * format::block);
+    }
+    double largest = 0;
+    for (const float w : weights) largest = std::max(largest, std::abs(static_cast<double>(w)));
+    results_of_families same;
+    on_every_target([&](const table& kernels) {
+      const aligned packed(detail::packed_size(packed_extent_of(product(4, columns, depth)), Type)),
+          scratch(dot_scratch_bytes(product(4, columns, depth)));
+      const auto products = [&](std::size_t first, std::size_t count) {
+        std::vector<float> x, result(count * columns);
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::vector<float>& row = rows[(first + i) % rows.size()];
+          x.insert(x.end(), row.begin(), row.end());
+        }
+        owning_call<> c = product(count, columns, depth);
+        c.scratch = scratch.data();
+        c.operands[0].data = result.data();
+        c.operands[1].data = x.data();
+        c.operands[2].data = bytes.data();
+        pack_blocks(kernels.layout, c, Type, Type, packed.data());
+        c.operands[2].data = packed.data();
+        c.operands[2].packed = Type;
+        kernels.dot(c);
+        return result;
+      };
+      std::vector<float> all;
+      for (std::size_t r = 0; r < rows.size(); ++r)
+        for (const float x : products(r, 1)) all.push_back(x);
+      BOOST_TEST(same.differences(all) == "");
+      for (std::size_t r = 0; r < rows.size(); ++r)
+        for (const std::size_t count : {std::size_t{2}, std::size_t{3}, std::size_t{4}}) {
+          const std::vector<float> result = products(r, count);
+          for (std::size_t i = 0; i < result.size(); ++i) {
+            const float alone = all[(r * columns + i) % all.size()];
+            BOOST_TEST((result[i] == alone || (std::isnan(result[i]) && std::isnan(alone))));
+          }
+        }
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::size_t row = i / columns, column = i % columns;
+        double sum = 0, magnitude = 0;  // as if all elements of a block were the largest
+        for (std::size_t b = 0; b < blocks; ++b) {
+          double most = 0;
+          for (std::size_t k = b * 32; k < b * 32 + 32; ++k) {
+            const auto x = static_cast<double>(rows[row][k]);
+            sum += x * static_cast<double>(weights[column * depth + k]);
+            most = std::max(most, std::abs(x));
+          }
+          magnitude += 32 * largest * most;
+        }
+        const double subnormal = static_cast<double>(blocks) * 64 * largest * 0x1p-149;
+        const double error = 0x1p-22 + static_cast<double>(blocks + 6) * 0x1p-24;
+        if (row < finite)
+          BOOST_TEST(std::abs(static_cast<double>(all[i]) - sum) <= error * magnitude + subnormal);
+        else
+          BOOST_TEST(!std::isfinite(all[i]));
+      }
+    });
+  };
+  check(std::integral_constant<stored_type, stored_type::q4_0>());
+  check(std::integral_constant<stored_type, stored_type::q5_1>());
+  check(std::integral_constant<stored_type, stored_type::q5_k>());
+  check(std::integral_constant<stored_type, stored_type::q6_k>());
+  check(std::integral_constant<stored_type, stored_type::iq4_nl>());
 }
 
 BOOST_AUTO_TEST_CASE(a_float16_is_what_its_definition_says) {

@@ -112,6 +112,9 @@ constexpr std::size_t longest_chain(std::size_t depth) {
 // The depth over which rows are rounded to int8 at a time. A tile's rows, and one that is copied
 // first, fit the room for packed operands: see dot_scratch.
 inline constexpr std::size_t max_int8_depth = 4096;
+// The same where a few rows are rounded to 23 bits: each of their blocks, 32 of the depth, adds to
+// a sum once.
+inline constexpr std::size_t max_fixed_depth = 32 * max_blocks.depth;
 
 // How many such sums are in the scratch: of all rows and a panel of columns.
 constexpr std::size_t dot_totals(std::size_t rows, std::size_t columns, std::size_t depth) {

@@ -32,6 +32,8 @@ using block_bytes = const std::uint8_t*;
 //   block, bytes  the elements of a block, and its bytes
 //   value         the type of its elements: double, float, std::int64_t, std::int32_t or bool
 //   scales        of blocks that share scales, where those are that may be NaN or infinite
+//   group_quads   of blocks that packed weights have in quads, parts of four bytes: how many have
+//                 the elements that share a scale; else 0
 //   decode(b, to) the elements of a block: exact, or rounded once
 //   encode(x)     the element nearest to x, ties to even, as it is stored; without it, no file is
 //                 written in this type
@@ -56,6 +58,7 @@ struct block_format {
   using value = Value;
   static constexpr std::size_t block = Block, bytes = Bytes;
   static constexpr scales_of_block scales = Scales;
+  static constexpr std::size_t group_quads = 0;
 };
 template <class Format>
 inline constexpr bool shares_scales = Format::scales.end != 0;
@@ -136,6 +139,7 @@ struct format<stored_type::int8> : in_files<"I8", 24>, block_format<std::int32_t
 template <bool Minimum, bool FifthBit>
 struct small_block : block_format<float, 2 + 2 * Minimum + 4 * FifthBit + 16, 32,
                                   scales_of_block{0, 2 + 2 * Minimum}> {
+  static constexpr std::size_t group_quads = 8;
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b);
     constexpr int middle = Minimum ? 0 : FifthBit ? 16 : 8;
@@ -191,6 +195,7 @@ struct format<stored_type::q5_1> : in_files<"Q5_1", 7>, small_block<true, true> 
 template <std::size_t ScaleBytes, int... Number>
 struct table_block
     : block_format<float, ScaleBytes + 16, 32, scales_of_block{0, ScaleBytes, ScaleBytes}> {
+  static constexpr std::size_t group_quads = 8;
   alignas(16) static constexpr std::int8_t numbers[16]{Number...};
   static void decode(block_bytes b, float* to) {
     const float scale = ScaleBytes == 1 ? half_of_exponent(*b) : float16_at(b);
@@ -234,6 +239,7 @@ struct format<stored_type::q8_0> : in_files<"Q8_0", 8>,
 // A float32 scale, and 32 signed bytes.
 template <>
 struct format<stored_type::int8_block> : in_files<"I8 blocks">, block_format<float, 4 + 32, 32> {
+  static constexpr std::size_t group_quads = 8;
   static void decode(block_bytes b, float* to) {
     float scale = 0;
     std::memcpy(&scale, b, sizeof scale);
@@ -255,6 +261,7 @@ struct format<stored_type::int8_block> : in_files<"I8 blocks">, block_format<flo
 template <bool FifthBit>
 struct grouped_block
     : block_format<float, 4 + 12 + 32 * FifthBit + 128, 256, scales_of_block{0, 4}> {
+  static constexpr std::size_t group_quads = 8;
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b), minimum = float16_at(b + 2);
     const block_bytes six = b + 4, high = b + 16, low = high + 32 * FifthBit;
@@ -284,6 +291,7 @@ struct format<stored_type::q5_k> : in_files<"Q5_K", 13>, grouped_block<true> {};
 template <>
 struct format<stored_type::q6_k>
     : in_files<"Q6_K", 14>, block_format<float, 128 + 64 + 16 + 2, 256, scales_of_block{208, 210}> {
+  static constexpr std::size_t group_quads = 4;
   static void decode(block_bytes b, float* to) {
     const float scale = float16_at(b + 208);
     for (unsigned e = 0; e < 256; ++e) {
@@ -322,6 +330,7 @@ struct stored_info {
   std::size_t block, bits;  // of a block
   stored_type type = stored_type::other;
   scales_of_block scales{};
+  std::size_t group_quads = 0;
   constexpr bool shares_scales() const { return scales.end != 0; }
   // Whether no scale of a block is NaN or infinite.
   bool has_finite_scales(block_bytes b) const {
@@ -339,7 +348,11 @@ constexpr stored_info checked_info() {
                 "weights: a stored type has no entry, or it lacks name, number, value or block; "
                 "write detail::format<stored_type::...>");
   static_assert(says_decode<entry>, "weights: an entry has no function decode");
-  return {entry::name, entry::gguf, entry::block, 8 * entry::bytes, Type, entry::scales};
+  static_assert(entry::group_quads == 0 ||
+                (entry::scales.begin % 4 == 0 &&
+                 (entry::bytes - entry::scales.end + entry::scales.begin) % 4 == 0));
+  return {entry::name, entry::gguf,   entry::block,      8 * entry::bytes,
+          Type,        entry::scales, entry::group_quads};
 }
 template <class Sequence>
 inline constexpr int stored_infos = 0;

@@ -84,18 +84,21 @@ struct packed_matrix {
   // The offset in bytes of the k-th block of a line in its tile.
   std::size_t offset(const tile_of_lines& of, std::size_t line, std::size_t k) const noexcept;
   // Calls f(offset, begin, count) for each part of that block: `count` bytes from its byte `begin`
-  // on are at `offset`. Blocks of 32 and more are in parts of a byte, or of four in int8_block: the
-  // first one of each of a tile's lines, then the second one of each, and so on.
+  // on are at `offset`. Blocks of 32 and more are in parts of a byte, or of a scale each and then
+  // of four bytes: the first one of each of a tile's lines, then the second one of each, and so on.
   template <class F>
   void for_parts(const tile_of_lines& of, std::size_t line, std::size_t k, F f) const {
     const std::size_t size = bytes_of_block(), width = of.vectors * layout.lanes;
     if (size <= 4) return f(offset(of, line, k), std::size_t{0}, size);
     const std::size_t first = offset(of, of.first, k), at = line - of.first;
-    const std::size_t part = bytes_of_part();
-    for (std::size_t i = 0; i < size; i += part) f(first + i * width + part * at, i, part);
+    for (std::size_t i = 0, part; i < size; i += part) {
+      part = bytes_of_part(i);
+      f(first + i * width + part * at, i, part);
+    }
   }
   std::size_t bytes_of_block() const noexcept;
-  std::size_t bytes_of_part() const noexcept;
+  // Of the part that begins with a block's byte `begin`.
+  std::size_t bytes_of_part(std::size_t begin) const noexcept;
 };
 
 // What that extent takes in this type.
