@@ -68,43 +68,17 @@ void unpack_dot(const detail::packed_layout& layout, const call& dot, std::ptrdi
 
 namespace {
 
-// An 8 x 8 matrix of bytes, a word for each row, by exchanging blocks of four, two and one.
-void transpose_bytes(std::uint64_t (&rows)[8]) {
-  std::uint64_t mask = 0xffffffff;
-  for (unsigned n = 4; n != 0; n /= 2, mask ^= mask << 8 * n)
-    for (unsigned i = 0; i < 8; ++i)
-      if ((i & n) == 0) {
-        const std::uint64_t x = (rows[i] >> 8 * n ^ rows[i + n]) & mask;
-        rows[i + n] ^= x;
-        rows[i] ^= x << 8 * n;
-      }
-}
-
 // Interleaves a block of each line of a tile, in the parts of for_parts.
 void interleave(const std::uint8_t* const (&blocks)[max_tile_columns],
                 const detail::packed_matrix& of, std::size_t width, std::byte* to) {
   const std::size_t size = of.bytes_of_block();
-  if (detail::entry_of(of.type).group_quads != 0) {
-    for (std::size_t i = 0, part; i < size; i += part) {
-      part = of.bytes_of_part(i);
-      for (std::size_t j = 0; j < width; ++j, to += part) {
-        const std::uint8_t* const from = blocks[j] + i;
-        part == 4 ? std::memcpy(to, from, 4) : std::memcpy(to, from, part);
-      }
-    }
-    return;
-  }
-  for (std::size_t j = 0; j < width; j += 8) {
-    const std::size_t lines = std::min<std::size_t>(width - j, 8);
-    for (std::size_t i = 0; i < size; i += 8) {
-      const std::size_t first = std::min(i, size - 8);
-      std::uint64_t rows[8];
-      for (std::size_t l = 0; l < 8; ++l) std::memcpy(rows + l, blocks[j + l] + first, 8);
-      transpose_bytes(rows);
-      for (std::size_t l = 0; l < 8; ++l) {
-        std::byte* const line = to + (first + l) * width + j;
-        lines == 8 ? std::memcpy(line, rows + l, 8) : std::memcpy(line, rows + l, lines);
-      }
+  if (detail::entry_of(of.type).group_quads == 0)
+    return interleave_kernel()(blocks, width, size, reinterpret_cast<std::uint8_t*>(to));
+  for (std::size_t i = 0, part; i < size; i += part) {
+    part = of.bytes_of_part(i);
+    for (std::size_t j = 0; j < width; ++j, to += part) {
+      const std::uint8_t* const from = blocks[j] + i;
+      part == 4 ? std::memcpy(to, from, 4) : std::memcpy(to, from, part);
     }
   }
 }

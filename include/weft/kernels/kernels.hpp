@@ -106,6 +106,11 @@ void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_ty
 // Whether the rhs is contiguous along the depth and made of aligned blocks of `block` elements: no
 // column begins or ends within one.
 bool has_blocks_along_depth(const call& dot, std::size_t block) noexcept;
+// Interleaves the bytes of `count` lines of `size` bytes: those that are first, then the second
+// ones of each line, and so on.
+using interleave_function = void (*)(const std::uint8_t* const* lines, std::size_t count,
+                                     std::size_t size, std::uint8_t* to) noexcept;
+interleave_function interleave_kernel() noexcept;
 // How pack_dot interleaves columns.
 detail::packed_layout layout_of_packed() noexcept;
 // A gather from a packed table: what the gather kernel does with one.
