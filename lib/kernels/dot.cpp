@@ -265,9 +265,10 @@ class gemm : public gemm_tiles {
         first = t.end();
         const rhs_micro_panel<T> b = rhs_of<T>(t, columns, depth, o);
         prefetch_target prefetch{reinterpret_cast<const std::byte*>(a.row[0]), 0};
-        if (packed_ != nullptr && !plan_.promotes)
-          prefetch = prefetch_of_next_panel(b, t, columns, depth, row / tile_rows, bytes);
-        else if (plan_.lhs_in_place && lhs_step_ != 1)
+        if (packed_ != nullptr && !plan_.promotes) {
+          if (row_count_ > max_rows_without_prefetch<T>)
+            prefetch = prefetch_of_next_panel(b, t, columns, depth, row / tile_rows, bytes);
+        } else if (plan_.lhs_in_place && lhs_step_ != 1)
           prefetch = {
               reinterpret_cast<const std::byte*>(a.row[0] + prefetch_distance_in_lines * lhs_step_),
               lhs_step_ * static_cast<std::ptrdiff_t>(sizeof(float))};
