@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
   kept->require_option(0, 1);
   for (const auto p :
        {weft::precision::float32, weft::precision::bfloat16, weft::precision::bfloat16_products,
-        weft::precision::q8_0, weft::precision::q4_0})
+        weft::precision::q8_0, weft::precision::q4_0, weft::precision::int8_products})
     kept->add_flag_callback(
         std::string("--") + weft::detail::name_of(p), [&s, p] { s.weights = p; },
         "Keep the weights in " + std::string(weft::detail::name_of(p)));
