@@ -246,6 +246,7 @@ class gemm : public gemm_tiles {
   template <class T>
   void multiply_nr_group(const operands& o, range columns, range group, range depth,
                          range rows) const {
+    constexpr std::size_t tile_rows = rows_of_tile<T>;
     const auto depth_done = static_cast<std::ptrdiff_t>(depth.first);
     const std::size_t steps = is_block<T> ? depth.count : in_units<T>(depth).count;
     std::size_t bytes = 0;  // not for all: the division slows down small products

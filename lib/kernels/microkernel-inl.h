@@ -307,13 +307,18 @@ template <class T>
 using tile_function = void (*)(const lhs_micro_panel&, const rhs_micro_panel<T>&, std::size_t,
                                prefetch_target, const tile_result&);
 
+// The rows of a tile. With int8, sums of a block of the depth take registers, too: those of eight
+// rows would be stored and loaded for each block.
+template <class T>
+constexpr std::size_t rows_of_tile = is_int8<T> ? std::min(tile_rows, max_skinny_m) : tile_rows;
+
 // The microkernel for at least this many rows.
 template <class T, std::size_t Vectors, bool UnitStep = false>
 tile_function<T> tile_of(std::size_t rows) {
   if (rows == 1) return &tile<1, Vectors, T>;
   if (rows == 2) return &tile<2, Vectors, T>;
   constexpr bool promoted_for_more = std::is_same_v<T, bf16> || std::is_same_v<T, q8_block>;
-  if constexpr (!promoted_for_more && tile_rows > max_skinny_m) {
+  if constexpr (!promoted_for_more && max_skinny_m < rows_of_tile<T>) {
     if (rows > max_skinny_m) return &tile<tile_rows, Vectors, T, UnitStep>;
   }
   return &tile<max_skinny_m, Vectors, T>;
