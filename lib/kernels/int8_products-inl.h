@@ -142,38 +142,52 @@ HWY_INLINE V as_floats(V sums) {
   return hn::ConvertTo(d, hn::BitCast(hn::RebindToSigned<decltype(d)>(), sums));
 }
 
-// Rounds a line of contiguous floats to blocks, of which the last ends with zeros.
+// Rounds a line of contiguous floats to blocks, of which the last ends with zeros. One step after
+// another for all of them, as those of a block wait for each other.
 template <class D>
 void round_line_to_blocks(D d, const float* HWY_RESTRICT line, std::size_t depth,
                           float* HWY_RESTRICT to) {
   constexpr std::size_t block = int8_block::depth;
   const hn::RebindToSigned<D> whole;
-  const hn::Rebind<std::int8_t, D> bytes;
+  const hn::RebindToUnsigned<D> bits;
+  const hn::Rebind<std::uint8_t, D> bytes;
   const std::size_t lanes = hn::Lanes(d);
   const auto magic = hn::Set(d, detail::int8_rounding::magic);
-  for (std::size_t k = 0; k < depth; k += block, line += block, to += floats_of_row_block) {
-    alignas(64) float last[block]{};
-    const float* from = line;
-    if (depth - k < block) from = last, std::copy_n(line, depth - k, last);
-    auto most = hn::Zero(whole), sum = hn::Zero(whole);
+  alignas(64) float last[block]{};
+  std::copy_n(line + depth / block * block, depth % block, last);
+  const auto for_each_block = [=, &last](auto f) HWY_ATTR {
+    float* of_block = to;
+    for (std::size_t k = 0; k < depth; k += block, of_block += floats_of_row_block)
+      f(depth - k < block ? last : line + k, of_block,
+        reinterpret_cast<std::uint8_t*>(of_block + 2));
+  };
+  for_each_block([=](const float* from, float* of_block, std::uint8_t*) HWY_ATTR {
+    auto most = hn::Zero(whole);
     for (std::size_t i = 0; i < block; i += lanes)
       most = hn::Max(most, hn::BitCast(whole, hn::Abs(hn::LoadU(d, from + i))));
-    const detail::int8_rounding rounding(
-        static_cast<std::uint32_t>(hn::GetLane(hn::MaxOfLanes(whole, most))));
-    auto* const elements = reinterpret_cast<std::int8_t*>(to + 2);
-    if (rounding.inverse == 0) {
-      std::memset(elements, 0, block);
-    } else {
-      const auto inverse = hn::Set(d, rounding.inverse);
-      for (std::size_t i = 0; i < block; i += lanes) {
-        const auto rounded = hn::Add(hn::Mul(hn::LoadU(d, from + i), inverse), magic);
-        const auto q = hn::Sub(hn::BitCast(whole, rounded), hn::BitCast(whole, magic));
-        sum = hn::Add(sum, q);
-        hn::StoreU(hn::DemoteTo(bytes, q), bytes, elements + i);
-      }
+    of_block[0] = std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(whole, most)));
+  });
+  for_each_block([](const float*, float* of_block, std::uint8_t*) {
+    const detail::int8_rounding rounding(std::bit_cast<std::uint32_t>(of_block[0]));
+    of_block[0] = rounding.scale;
+    of_block[1] = rounding.inverse;
+  });
+  for_each_block([=](const float* from, float* of_block, std::uint8_t* elements) HWY_ATTR {
+    if (of_block[1] == 0) return static_cast<void>(std::memset(elements, 0, block));
+    const auto inverse = hn::Set(d, of_block[1]);
+    for (std::size_t i = 0; i < block; i += lanes) {
+      const auto rounded = hn::Add(hn::Mul(hn::LoadU(d, from + i), inverse), magic);
+      hn::StoreU(hn::TruncateTo(bytes, hn::BitCast(bits, rounded)), bytes, elements + i);
     }
-    to[0] = rounding.scale;
-    to[1] = std::bit_cast<float>(-128 * hn::GetLane(hn::SumOfLanes(whole, sum)));
+  });
+  if constexpr (may_use_vnni) {
+    const hn::CappedTag<std::uint8_t, block> all;
+    for_each_block([=](const float*, float* of_block, const std::uint8_t* elements) HWY_ATTR {
+      // Of the elements + 128, without sign.
+      const auto sums = hn::SumsOf8(hn::Xor(hn::LoadU(all, elements), hn::Set(all, 0x80)));
+      const auto sum = hn::GetLane(hn::SumOfLanes(hn::DFromV<decltype(sums)>(), sums));
+      of_block[1] = std::bit_cast<float>(128 * (128 * 32 - static_cast<std::int32_t>(sum)));
+    });
   }
 }
 
