@@ -69,7 +69,7 @@ class packed_reader : public parameter_reader {
     if (packed.type != stored_type::uint8 || packed.size() != bytes)
       detail::raise(file.name() + ": tensor '" + packed_name + "' is " + packed.description() +
                     ", and would be U8 [" + std::to_string(bytes) + "]");
-    for (const parameter_ref& p : tables.parameters) kept_.push_back(find_kept(p));
+    for (std::size_t i = 0; i < tables.parameters.size(); ++i) kept_.push_back(find_kept(i));
     mapped_ = packed.source->map();
     if (mapped_ != nullptr && detail::is_aligned(mapped_.get() + packed.offset, alignment)) {
       packed_ = {mapped_, mapped_.get() + packed.offset};
@@ -110,24 +110,26 @@ class packed_reader : public parameter_reader {
   }
   // The size that weights packed as precision::stored have; 0 where their list does not fit in.
   // Throws weft::error where they are not in places that weights can be in.
-  std::size_t checked_size(const stored_tensor& packed) const {
-    std::vector<detail::packed_place> found(tables_->parameters.size() + 1);
-    const auto bytes = std::as_writable_bytes(std::span(found));
+  std::size_t checked_size(const stored_tensor& packed) {
+    places_.resize(tables_->parameters.size() + 1);
+    const auto bytes = std::as_writable_bytes(std::span(places_));
     if (packed.bytes < bytes.size()) return 0;
     packed.source->read(packed.offset, bytes);
     std::vector<stored_type> types;
-    for (const auto& place : found) types.push_back(place.type);
+    for (const auto& place : places_) types.push_back(place.type);
     const auto places =
         detail::places_of(*tables_, types.data(), [&](std::size_t i) { return types[i]; });
-    if (std::memcmp(places.data(), found.data(), bytes.size()) != 0)
+    if (std::memcmp(places.data(), places_.data(), bytes.size()) != 0)
       detail::raise(file_.name() + ": the list with which tensor '" + packed_name +
                     "' begins, of where each parameter is and in which type, is damaged; save it "
                     "anew from the file that the weights come from");
     return static_cast<std::size_t>(places.back().offset);
   }
   // The tensor of a parameter that is not packed, or not packed alone.
-  const stored_tensor* find_kept(const parameter_ref& p) const {
-    if (!p.read_as_floats) return nullptr;
+  const stored_tensor* find_kept(std::size_t i) const {
+    const auto list = std::as_bytes(std::span(places_));
+    if (!detail::reads_floats(*tables_, i, list.data(), as_)) return nullptr;
+    const parameter_ref& p = tables_->parameters[i];
     const stored_tensor& t = file_[tables_->name(p.name)];
     const std::vector<std::size_t> extents(p.extent, p.extent + p.rank);
     if (t.type != stored_type::float32 || t.shape != extents)
@@ -140,8 +142,9 @@ class packed_reader : public parameter_reader {
   const program* tables_;
   precision as_{};
   detail::packed_layout layout_{};
-  std::vector<const stored_tensor*> kept_;  // of each parameter; null: only packed
-  std::shared_ptr<std::byte[]> mapped_;     // null: a buffer
+  std::vector<detail::packed_place> places_;  // as precision::stored: the list
+  std::vector<const stored_tensor*> kept_;    // of each parameter; null: only packed
+  std::shared_ptr<std::byte[]> mapped_;       // null: a buffer
   std::shared_ptr<std::byte[]> packed_;
 };
 
@@ -161,7 +164,7 @@ void save(const packed_weights& weights, const std::filesystem::path& file) {
       {packed_name, {weights.memory.size()}, weights.memory, stored_type::uint8}};
   const parameter_block& all = weights.parameters;
   for (std::size_t i = 0; i < all.count(); ++i) {
-    if (!weights.tables->parameters[i].read_as_floats) continue;
+    if (!detail::reads_floats(*weights.tables, i, weights.memory.data(), weights.as)) continue;
     const parameter p = all[i];
     tensors.push_back({std::string(p.name),
                        {p.extents.begin(), p.extents.end()},

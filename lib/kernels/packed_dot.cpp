@@ -31,7 +31,9 @@ void gather_packed(const call& c) noexcept {
     const operand_offsets at = offsets_at(rows, i);
     float* const to = result + at.in[0];
     const auto line = static_cast<std::size_t>(indices[at.in[2]]);  // a negative one is beyond too
-    if (line < lines)
+    if (line < lines && c.operands[1].in_rows)
+      detail::decode(from.type, data, line * from.depth, from.depth, to, step);
+    else if (line < lines)
       detail::copy_line(from, data, from.tile_of(line), line, to, step);
     else
       for (std::ptrdiff_t k = 0; k < c.extent[along]; ++k) to[k * step] = 0;
@@ -114,9 +116,7 @@ void pack_blocks(const detail::packed_layout& layout, const call& dot, stored_ty
         float values[detail::max_block]{};
         for (std::size_t i = 0; i < count; ++i) values[i] = x.rhs[line[j] + element[i]];
         std::uint8_t* const bytes = encoded.data() + j * size;
-        detail::with_format(as, [&]<class Format>(Format) {
-          if constexpr (requires { Format::encode(values, bytes); }) Format::encode(values, bytes);
-        });
+        detail::encode(values, block, as, reinterpret_cast<std::byte*>(bytes));
         of_line[j] = bytes;
       }
       interleave(of_line, to, t.vectors * layout.lanes, packed + to.offset(t, t.first, k / block));

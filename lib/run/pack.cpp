@@ -1,4 +1,4 @@
-// Packing of parameters for contractions.
+// Packing of parameters for contractions, and of tables for gathers.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -24,16 +24,32 @@ namespace weft {
 
 namespace {
 
-// The parameter that a contraction packs.
+// The parameter that an instruction packs.
 std::size_t packed_parameter(const program& p, const instruction& s) {
   return static_cast<std::size_t>(rhs_of(p, s).leaf);
+}
+
+// Whether it packs one: a table once, for the first of the gathers that read it.
+bool packs(const program& p, const instruction& s) {
+  return s.packs() && (s.run != kernel::gather ||
+                       &s == &p.instructions[p.parameters[packed_parameter(p, s)].rows_packed_by]);
+}
+
+// What an instruction's parameter is kept in where others are kept in that type. Of a table, blocks
+// make up a row, and numbers are not in pairs.
+stored_type type_of(const program& p, const instruction& s, stored_type as) {
+  const detail::stored_info& of = detail::entry_of(as);
+  if (s.run == kernel::dot || as == stored_type::float32 || as == stored_type::float16) return as;
+  if (!of.is_block()) return stored_type::bfloat16;
+  const std::size_t row = p.parameters[packed_parameter(p, s)].extent[1];
+  return row % of.block == 0 ? as : stored_type::float32;
 }
 
 }  // namespace
 
 void engine::pack(const instruction& s, std::byte* packed, precision as,
                   std::byte* scratch) const noexcept {
-  if (!s.packs()) return;
+  if (!packs(*p_, s)) return;
   pack_rows(s, {memory_.parameters[packed_parameter(*p_, s)]}, packed, as, scratch);
 }
 
@@ -83,20 +99,35 @@ std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const p
                            kernels::max_tile_columns * kernels::max_dot_lanes);
 }
 
-// Whether the rhs of a contraction can be packed from blocks of that type as they are.
+// Whether what an instruction packs can be made from blocks of that type as they are.
 bool has_blocks_along_depth(const program& tables, const instruction& s, stored_type type) {
   if (type >= stored_type::other) return false;
   const detail::stored_info& of = detail::entry_of(type);
+  if (s.run == kernel::gather) return of.shares_scales();
   return of.shares_scales() && rhs_of(tables, s).offset / sizeof(float) % of.block == 0 &&
          kernels::has_blocks_along_depth(call_at_bounds(tables, s), of.block);
 }
 
 }  // namespace
 
-// Packs the rhs of an instruction from the parameter's values, or from those of some of its rows.
+// Packs the rhs of an instruction, or its table, from the parameter's values, or from those of some
+// of its rows.
 void engine::pack_rows(const instruction& s, const rows_of_parameter& rows, std::byte* packed,
                        precision as, std::byte* scratch) const noexcept {
   const detail::rounding_to_nearest mode;
+  const detail::packed_layout layout = kernels::layout_of_packed();
+  const detail::packed_place at = detail::place_of(*p_, s, packed, as, layout.stored(as));
+  const parameter_ref& p = p_->parameters[packed_parameter(*p_, s)];
+  const std::size_t row = p.extent[1];
+  if (s.run == kernel::gather) {
+    const std::size_t elements = std::min(rows.count, p.extent[0]) * row;
+    std::byte* const to = packed + at.offset + detail::bytes_of(at.type, rows.first * row);
+    if (rows.type != stored_type::float32)
+      std::memcpy(to, rows.data, detail::bytes_of(at.type, elements));
+    else if (at.type != stored_type::float32)
+      detail::encode(reinterpret_cast<const float*>(rows.data), elements, at.type, to);
+    return;
+  }
   // Only the parameter's extents matter, and they are fixed; the others may be at their bounds.
   auto c = call_at_bounds(*p_, s);
   kernels::operand& columns = c.operands[s.rhs];
@@ -104,11 +135,8 @@ void engine::pack_rows(const instruction& s, const rows_of_parameter& rows, std:
   const std::size_t offset = rhs_of(*p_, s).offset / sizeof(float);
   columns.data = const_cast<std::byte*>(rows.data) + detail::bytes_of(rows.type, offset);
   c.scratch = scratch;
-  const detail::packed_layout layout = kernels::layout_of_packed();
-  const detail::packed_place at = detail::place_of(*p_, s, packed, as, layout.stored(as));
   auto begin = static_cast<std::size_t>(at.offset);
   if (rows.count != SIZE_MAX) {
-    const std::size_t row = p_->parameters[packed_parameter(*p_, s)].extent[1];
     for (int l = 0; l < s.loops; ++l)
       if (columns.stride[l] == static_cast<std::ptrdiff_t>(row))
         c.extent[l] = static_cast<std::ptrdiff_t>(rows.count);
@@ -138,10 +166,10 @@ void engine::freeze(std::byte* packed, packing how, const parameter_reader& from
     const auto places = places_of(how, &from);
     std::memcpy(packed, places.data(), places.size() * sizeof places.front());
   }
-  // The contractions that pack each parameter.
+  // The instructions that pack each parameter.
   std::vector<std::vector<const instruction*>> packing(p_->parameters.size());
   for (const instruction& s : p_->instructions)
-    if (s.packs()) packing[packed_parameter(*p_, s)].push_back(&s);
+    if (packs(*p_, s)) packing[packed_parameter(*p_, s)].push_back(&s);
   // The largest first: it takes longest.
   std::vector<std::size_t> order(packing.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -224,7 +252,7 @@ std::uint64_t packing_of(const program& tables) {
   // In the order of their packed operands: two programs can have their instructions in another.
   std::vector<const instruction*> packing;
   for (const instruction& s : tables.instructions)
-    if (s.packs()) packing.push_back(&s);
+    if (packs(tables, s)) packing.push_back(&s);
   std::ranges::sort(packing, {}, [](const instruction* s) { return s->packed.floats; });
   for (const auto* s : packing) {
     const auto c = call_at_bounds(tables, *s);
@@ -232,6 +260,7 @@ std::uint64_t packing_of(const program& tables) {
     h.add(static_cast<std::int64_t>(s->packed.floats));
     h.add(columns.leaf);
     h.add(static_cast<std::int64_t>(columns.offset));
+    if (s->run == kernel::gather) continue;
     for (const std::int64_t n : kernels::packing_of(c)) h.add(n);
   }
   return h.value();
@@ -239,7 +268,7 @@ std::uint64_t packing_of(const program& tables) {
 
 packed_place place_of(const program& tables, const instruction& s, const std::byte* packed,
                       precision as, stored_type stored) noexcept {
-  if (as != precision::stored) return {packed_size(s.packed, as), stored};
+  if (as != precision::stored) return {packed_size(s.packed, as), type_of(tables, s, stored)};
   packed_place at;
   std::memcpy(&at, packed + packed_parameter(tables, s) * sizeof at, sizeof at);
   at.offset += packed_size(s.packed, at.type);
@@ -265,12 +294,15 @@ std::vector<packed_place> places_of(const program& tables, const stored_type* ch
     if (as >= stored_type::other) as = stored_type::bfloat16;
     packed_extent begin = end;
     for (const instruction& s : tables.instructions) {
-      if (!s.packs() || packed_parameter(tables, s) != i) continue;
+      if (!packs(tables, s) || packed_parameter(tables, s) != i) continue;
       if (s.packed.floats < begin.floats) begin = s.packed;
-      if (!keeps && as != stored_type::float32 && !has_blocks_along_depth(tables, s, as))
+      if (!keeps && s.run == kernel::dot && as != stored_type::float32 &&
+          !has_blocks_along_depth(tables, s, as))
         as = stored_type::bfloat16;
+      as = type_of(tables, s, as);
     }
-    size[i] = packed_size({end.floats - begin.floats, end.blocks - begin.blocks}, as);
+    size[i] = packed_size(
+        {end.floats - begin.floats, end.blocks - begin.blocks, end.gathered - begin.gathered}, as);
     places[i] = {0 - packed_size(begin, as), as};
     end = begin;
   }
@@ -281,6 +313,24 @@ std::vector<packed_place> places_of(const program& tables, const stored_type* ch
   }
   places[count].offset = next;
   return places;
+}
+
+bool reads_floats(const program& tables, std::size_t i, const std::byte* packed,
+                  precision as) noexcept {
+  const parameter_ref& p = tables.parameters[i];
+  if (!is_table(tables, p)) return p.read_as_floats;
+  const stored_type type = kernels::layout_of_packed().stored(as);
+  return place_of(tables, tables.instructions[p.rows_packed_by], packed, as, type).type ==
+         stored_type::float32;
+}
+
+parameter_memory read_unpacked(const program& tables, parameter_reader& from, precision as,
+                               const stored_type* chosen) {
+  const auto packed = from.packed(as);
+  const auto places = places_of(tables, chosen, [&](std::size_t i) { return from.stored(i); });
+  const auto* const at = packed ? packed.get() : reinterpret_cast<const std::byte*>(places.data());
+  return read_parameters(tables, from,
+                         [&](std::size_t i) { return reads_floats(tables, i, at, as); });
 }
 
 std::size_t size_of_packed(const program& tables, const std::byte* packed, precision as) noexcept {
@@ -294,9 +344,11 @@ void unpack(const program& tables, std::size_t i, std::size_t first, std::span<f
             std::span<const std::byte> packed, precision as, const packed_layout& layout) {
   std::ranges::fill(into, 0.0f);
   for (const instruction& s : tables.instructions) {
-    if (!s.packs() || packed_parameter(tables, s) != i) continue;
-    auto c = call_at_bounds(tables, s);
+    if (!packs(tables, s) || packed_parameter(tables, s) != i) continue;
     const packed_place at = place_of(tables, s, packed.data(), as, layout.stored(as));
+    if (s.run == kernel::gather)
+      return decode(at.type, packed.data() + at.offset, first, into.size(), into.data(), 1);
+    auto c = call_at_bounds(tables, s);
     c.operands[s.rhs].packed = at.type;
     // It is only read.
     c.operands[s.rhs].data = const_cast<std::byte*>(packed.data()) + at.offset;

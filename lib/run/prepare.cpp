@@ -19,7 +19,8 @@ void engine::load_weights(const memory& of) const {
   for (std::size_t i = 0; i < p_->parameters.size(); ++i) {
     const parameter_ref& p = p_->parameters[i];
     // Generated code may read one in place that is packed, too.
-    const bool is_read = of.packed == nullptr || p.read_as_floats || generated_.of != nullptr;
+    const bool is_read = of.packed == nullptr || generated_.of != nullptr ||
+                         detail::reads_floats(*p_, i, of.packed, of.weights_as);
     if (is_read && of.parameters[i] != nullptr)
       load_pages({of.parameters[i], p.size * sizeof(float)}, locks_);
   }

@@ -121,6 +121,8 @@ void engine::bind_calls() noexcept {
 void engine::bind_packed(kernels::operand& o, const instruction& packed_by) const noexcept {
   const auto at =
       detail::place_of(*p_, packed_by, memory_.packed, memory_.weights_as, memory_.stored);
+  o.in_rows = packed_by.run == kernel::gather;
+  if (o.in_rows && at.type == stored_type::float32) return;
   o.packed = at.type;
   o.data = const_cast<std::byte*>(memory_.packed) + at.offset;  // it is only read
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "weft/weights/formats.hpp"
@@ -37,6 +38,7 @@ std::size_t packed_matrix::bytes_of_part(std::size_t begin) const noexcept {
 
 std::size_t packed_size(packed_extent e, stored_type as) noexcept {
   const stored_info& of = entry_of(as);
+  if (as == stored_type::float32) return e.floats - e.gathered;
   return of.is_block() ? e.blocks * 32 / of.block * of.bits / 8
                        : e.floats / sizeof(float) / of.block * of.bits / 8;
 }
@@ -54,6 +56,31 @@ void copy_line(const packed_matrix& from, const std::byte* data, const tile_of_l
       Format::decode(bytes, elements);
       for (std::size_t i = 0; i < block && k + i < from.depth; ++i, to += to_step)
         *to = static_cast<float>(elements[i]);
+    }
+  });
+}
+
+void encode(const float* x, std::size_t count, stored_type as, std::byte* to) noexcept {
+  with_format(as, [&]<class Format>(Format) {
+    auto* next = reinterpret_cast<std::uint8_t*>(to);
+    for (std::size_t k = 0; k < count; k += Format::block, next += Format::bytes) {
+      if constexpr (requires { Format::encode(x, next); })
+        Format::encode(x + k, next);
+      else if constexpr (Format::block == 1 && Format::bytes == 2)
+        std::memcpy(next, std::array{Format::encode(x[k])}.data(), Format::bytes);
+    }
+  });
+}
+
+void decode(stored_type from, const std::byte* data, std::size_t first, std::size_t count,
+            float* to, std::ptrdiff_t to_step) noexcept {
+  with_format(from, [&]<class Format>(Format) {
+    constexpr std::size_t block = Format::block;
+    for (std::size_t i = first; i < first + count;) {
+      typename Format::value elements[block];
+      Format::decode(reinterpret_cast<block_bytes>(data) + i / block * Format::bytes, elements);
+      const std::size_t end = std::min(first + count, (i / block + 1) * block);
+      for (; i < end; ++i, to += to_step) *to = static_cast<float>(elements[i % block]);
     }
   });
 }

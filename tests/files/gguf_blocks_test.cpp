@@ -102,6 +102,19 @@ struct formats {
   }
 };
 
+// A table of each that only a gather reads.
+struct gathered {
+  constexpr auto operator()(weft::scope s) const {
+    const auto at = s.input<"at", std::int32_t, One>();
+    return with_blocks([&]<stored_type... Type>(std::integral_constant<stored_type, Type>...) {
+      return weft::results(
+          weft::as<name_of<Type>>(
+              weft::gather<Rows<2>>(s.param<name_of<Type>, Rows<2>, Depth<Type>>(), at))...,
+          weft::as<"f16">(weft::gather<Rows<2>>(s.param<"f16", Rows<2>, Three>(), at)));
+    });
+  }
+};
+
 // The number of elements of a module of these that are not those of the file: each is a product
 // with a row of a unit matrix.
 int wrong_elements(weft::module<formats>& net, const tensor_file& file) {
@@ -248,6 +261,27 @@ BOOST_AUTO_TEST_CASE(each_parameter_stays_in_the_format_that_the_file_has) {
                }) ==
                "y: the list with which tensor 'weft.packed' begins, of where each parameter is and "
                "in which type, is damaged; save it anew from the file that the weights come from");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_gathered_from_the_blocks_of_each_format) {
+  const gguf_file file(golden_file("blocks.gguf"));
+  weft::module<gathered> net(weft::weights(file, {.ignore_others = true}), weft::precision::stored);
+  std::size_t most = 2048 + (blocks.size() + 2) * 16;  // of F16, and their places
+  for (const auto type : blocks) most += weft::detail::bytes_of(type, 2048) + 64;
+  BOOST_TEST(net.packed().memory.size() <= most);
+  for (const std::int32_t row : {0, 1}) {
+    const std::vector<std::int32_t> at{row};
+    const auto y = net(weft::arg<"at">(at));
+    const auto compare = [&](const auto& result, std::string_view name) {
+      const auto values = file["expected." + std::string(name)].values<float>();
+      const auto from = values.begin() + row * static_cast<std::ptrdiff_t>(result.size());
+      BOOST_TEST(std::equal(result.data(), result.data() + result.size(), from), name);
+    };
+    with_blocks([&]<stored_type... Type>(std::integral_constant<stored_type, Type>...) {
+      (compare(y.template get<name_of<Type>>(), name_of<Type>.view()), ...);
+    });
+    compare(y.get<"f16">(), "f16");
   }
 }
 

@@ -28,17 +28,21 @@ struct HeadDim : weft::axis<7> {};
 struct Width : weft::axis<21> {};
 struct Half : weft::axis<40> {};
 struct Both : weft::axis<80> {};
+struct Wide : weft::axis<64> {};
 
-// A table that is gathered from and contracted with, weights with two axes of columns, one that is
-// packed in two parts, one whose columns are contiguous, and parameters that are read as they are.
+// A table that is gathered from and contracted with, one that is gathered from alone, weights with
+// two axes of columns, one that is packed in two parts, one whose columns are contiguous, and
+// parameters that are read as they are.
 template <std::size_t Most>
 struct model {
   struct Pos : weft::axis<weft::up_to<Most>> {};
   constexpr auto operator()(weft::scope s) const {
     using weft::shape;
     auto table = weft::nn::tied_embedding<Words, Width>(s / "words");
-    auto x = table.embed(s.input<"words", std::int32_t, Pos>());
-    x = x * s.param<"gain", Width>(weft::init::uniform(1, 2));
+    auto words = s.input<"words", std::int32_t, Pos>();
+    auto x = table.embed(words) * s.param<"gain", Width>(weft::init::uniform(1, 2));
+    x = x + weft::nn::linear<Wide, Width>(s / "narrow",
+                                          weft::nn::embedding<Words, Wide>(s / "untied", words));
     auto heads = weft::nn::linear<Width, shape<Heads, HeadDim>>(s / "heads", x);
     auto wide = weft::dot<Heads, HeadDim>(
         heads, s.param<"wide", Heads, HeadDim, Both>(weft::init::normal(0, 0.3)));

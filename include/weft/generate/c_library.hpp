@@ -18,6 +18,7 @@
 #include "weft/run/engine.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/memory.hpp"
+#include "weft/run/packed.hpp"
 #include "weft/run/parameter_block.hpp"
 
 namespace weft::detail {
@@ -167,15 +168,11 @@ class c_model {
 
  private:
   std::byte* workspace() { return reinterpret_cast<std::byte*>(this) + align(sizeof(c_model)); }
-  struct reads_floats {
-    const program& p;
-    bool operator()(std::size_t i) const { return p.parameters[i].read_as_floats; }
-  };
   c_model(const c_library& l, const parameter_source* from)
       : c_model(l, from ? from->open(*l.tables) : nullptr) {}
   c_model(const c_library& l, const std::unique_ptr<parameter_reader>& from)
       : library_(&l),
-        parameters_(*l.tables, from ? read_parameters(*l.tables, *from, reads_floats{*l.tables})
+        parameters_(*l.tables, from ? read_unpacked(*l.tables, *from, l.weights_as.as, nullptr)
                                     : parameter_memory()),
         packed_(from ? from->packed(l.weights_as.as) : nullptr),
         arguments_(l.tables->inputs.size()),

@@ -20,6 +20,7 @@ struct operand {
   // Packed weights: what they are stored in. They are where weights/layout.hpp has them, and the
   // strides only say which loops they have.
   stored_type packed = unpacked;
+  bool in_rows = false;                // but of a packed table: its blocks are row by row
   std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand is broadcast
 
   static constexpr stored_type unpacked{UINT8_MAX};

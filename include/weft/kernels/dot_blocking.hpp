@@ -259,7 +259,7 @@ constexpr packed_extent packed_extent_of(const call& c) {
   }
   const packed_extent line = line_of_packed(depth);
   columns = round_up(columns, max_dot_lanes);
-  return {columns * line.floats, columns * line.blocks};
+  return {columns * line.floats, columns * line.blocks, 0};
 }
 constexpr std::size_t packed_bytes(const call& c, precision as) {
   return round_up(packed_size(packed_extent_of(c), as), 64);

@@ -46,8 +46,8 @@ namespace weft::kernels {
 // that gives the columns may be packed.
 //
 // gather: r[i...] = table[i... + axis_stride * indices[i...]]; 0 for an index outside
-// [0, axis_extent). A packed table of float32 is what a contraction has packed as its columns: of
-// its two axes, one is indexed, and the other one is a loop.
+// [0, axis_extent). A packed table of float32 is what a contraction has packed as its columns, or
+// blocks in rows: of its two axes, one is indexed, and the other one is a loop.
 //
 // scatter_add: zeroes r over its loops and the indexed axis, then r[i... + axis_stride *
 // indices[i...]] += g[i...] in the order of the loops; indices outside [0, axis_extent) are

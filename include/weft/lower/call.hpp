@@ -52,7 +52,14 @@ constexpr kernels::owning_call<Most> call_at_bounds(const Tables& tables, const 
   return c;
 }
 
-// The operand of a contraction that can be packed.
+// Whether gathers alone read the parameter, so that it is packed as a table.
+template <class Tables>
+constexpr bool is_table(const Tables& tables, const parameter_ref& p) {
+  return !p.read_as_floats && p.rows_packed_by >= 0 &&
+         tables.instructions[p.rows_packed_by].run == kernel::gather;
+}
+
+// The operand of a contraction or a gather that can be packed.
 template <class Tables>
 constexpr const operand_ref& rhs_of(const Tables& tables, const instruction& s) {
   return operands_of(tables, s)[s.rhs];

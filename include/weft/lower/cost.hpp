@@ -45,7 +45,7 @@ constexpr model_cost cost_of_source() {
           once,
           tables.once_bytes,
           tables.scratch_offset() + tables.frozen_scratch(precision::float32),
-          tables.packed.floats};
+          packed_size(tables.packed, precision::float32)};
 }
 
 // A model without a module has no other check that reports these errors.

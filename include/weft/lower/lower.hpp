@@ -34,7 +34,8 @@ constexpr void assign_scratch(lowering& ctx) {
   kernels::packed_dot_scratch packed{};
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     const instruction& s = ctx.d.instructions[i];
-    const bool packs = s.packs() && ctx.d.gradient_bytes == 0;  // trainers are not frozen
+    // Tables need none, and trainers are not frozen.
+    const bool packs = s.run == kernel::dot && s.packs() && ctx.d.gradient_bytes == 0;
     std::size_t& most = packs ? packing : other;
     most = std::max(most, scratch_of(ctx, s));
     if (!packs) continue;

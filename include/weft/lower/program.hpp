@@ -84,13 +84,13 @@ struct instruction {
   int first_fused;
   extent_ref axis;
   std::ptrdiff_t axis_stride;
-  packed_extent packed;  // dot: offset of its packed operand, see packed_size
+  packed_extent packed;  // dot, gather: offset of its packed operand, see packed_size
   int node;
-  std::int8_t rhs;         // dot: the operand that can be packed
+  std::int8_t rhs;         // dot, gather: the operand that can be packed
   std::int16_t attention;  // index in program::attentions
   std::int16_t check;      // 1 + that of its computed indices in program::index_checks; 0: none
 
-  static constexpr packed_extent nowhere{SIZE_MAX, SIZE_MAX};
+  static constexpr packed_extent nowhere{SIZE_MAX, SIZE_MAX, SIZE_MAX};
   constexpr bool packs() const { return packed.floats != nowhere.floats; }
 };
 
@@ -146,9 +146,10 @@ struct parameter_ref {
   std::size_t extent[max_rank];
   std::size_t size;  // elements
   // Whether an instruction reads it other than packed: as the rhs of a contraction, or by gathering
-  // rows from what such a contraction has packed.
+  // rows from what such a contraction has packed, or from a table that only gathers read.
   bool read_as_floats;
-  // The first instruction for which its rows are packed as the columns of the rhs; -1: none.
+  // The first instruction for which its rows are packed, as the columns of the rhs, or as those of
+  // such a table; -1: none.
   int rows_packed_by;
 };
 

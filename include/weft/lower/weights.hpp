@@ -63,9 +63,9 @@ constexpr bool packs_parameter(const instruction& s, const operand_ref& columns,
   return pack;
 }
 
-// Assigns packed copies to the parameters of contractions, in the parameters' order, so that two
-// programs with the same parameters, such as a prefill and a step, can share what one of them has
-// packed. Finds which parameters are read otherwise, too.
+// Assigns packed copies to the parameters of contractions, and to tables that only gathers read, in
+// the parameters' order, so that two programs with the same parameters, such as a prefill and a
+// step, can share what one of them has packed. Finds which parameters are read otherwise, too.
 constexpr void assign_packed_parameters(lowering& ctx) {
   parameter_ref* const all = ctx.d.parameters;
   // The size of each parameter's copies, then the offset of one.
@@ -84,25 +84,34 @@ constexpr void assign_packed_parameters(lowering& ctx) {
     size.blocks = kernels::round_up(size.blocks, alignment / 2);
     s.packed = next[columns.leaf];
     next[columns.leaf] += size;
-    ctx.d.packed += size;
     parameter_ref& p = all[columns.leaf];
     if (p.rows_packed_by < 0 && packs_rows(s, *operands_of(ctx.d, s), columns, p))
       p.rows_packed_by = i;
   }
-  packed_extent before{};
-  for (int p = 0; p < ctx.d.count.parameters; ++p) before += std::exchange(next[p], before);
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
-    instruction& s = ctx.d.instructions[i];
-    const bool packs = s.packs();
-    if (packs) s.packed += next[rhs_of(ctx.d, s).leaf];
+    const instruction& s = ctx.d.instructions[i];
     for (int o = 0; o < s.operands; ++o) {
       const operand_ref& r = operands_of(ctx.d, s)[o];
-      if (r.where != block::parameters || (packs && o == s.rhs)) continue;
+      if (r.where != block::parameters || (s.packs() && o == s.rhs)) continue;
       parameter_ref& p = all[r.leaf];
-      const bool of_packed =
-          s.run == kernel::gather && o == 1 && p.rows_packed_by >= 0 && gathers_rows(s, r, p);
-      if (!of_packed) p.read_as_floats = true;
+      const bool gathers = s.run == kernel::gather && o == 1 && gathers_rows(s, r, p);
+      // A contraction may pack it in another way.
+      if (gathers && p.rows_packed_by < 0 && next[r.leaf].floats == 0) p.rows_packed_by = i;
+      if (!gathers || p.rows_packed_by < 0) p.read_as_floats = true;
     }
+  }
+  for (int i = 0; i < ctx.d.count.parameters; ++i) {
+    const std::size_t n = kernels::round_up(all[i].size, 16 * alignment);  // 32 blocks
+    if (is_table(ctx.d, all[i])) next[i] = {4 * n, all[i].extent[1] % 32 == 0 ? n / 32 : 0, 4 * n};
+    ctx.d.packed += std::exchange(next[i], ctx.d.packed);
+  }
+  for (int i = 0; i < ctx.d.count.instructions; ++i) {
+    instruction& s = ctx.d.instructions[i];
+    if (s.packs()) s.packed += next[rhs_of(ctx.d, s).leaf];
+    if (s.run != kernel::gather) continue;
+    const operand_ref& table = operands_of(ctx.d, s)[s.rhs = 1];
+    if (table.where == block::parameters && is_table(ctx.d, all[table.leaf]))
+      s.packed = next[table.leaf];
   }
 }
 

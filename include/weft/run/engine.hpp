@@ -177,9 +177,9 @@ class engine {
         });
   }
 
-  // Packs the parameters that are the rhs of contractions, for the best SIMD target, on the threads
-  // of run_on: packed_size(program::packed, as) bytes. Runs on that target
-  // read the packed copies instead of the parameters, until the next freeze.
+  // Packs the parameters that are the rhs of contractions, and tables, for the best SIMD target, on
+  // the threads of run_on: packed_size(program::packed, as) bytes. Runs on that target read the
+  // packed copies instead of the parameters, until the next freeze.
   void freeze(std::byte* packed, packing as);
   // The same, where the addresses of parameters that are only packed are null: these are read from
   // the source, a part at a time. Throws weft::error where they cannot be read.

@@ -22,10 +22,11 @@ struct named_precision {
 //   net.freeze(weft::mixed_precision{weft::precision::q4_0,
 //                                    {{"head.*", weft::precision::bfloat16}}});
 //
-// Of the patterns that a parameter's name matches, the first decides. What no product reads, norms
-// and biases among them, stays float32 whatever its name. precision::stored is as the file has a
-// parameter, float32 without a file. Such weights are saved, loaded, shared and exchanged as those
-// of precision::stored are. A pattern that matches no parameter throws weft::error.
+// Of the patterns that a parameter's name matches, the first decides. What is no matrix of a
+// product or table of a gather, norms and biases among it, stays float32 whatever its name.
+// precision::stored is as the file has a parameter, float32 without a file. Such weights are saved,
+// loaded, shared and exchanged as those of precision::stored are. A pattern that matches no
+// parameter throws weft::error.
 struct mixed_precision {
   precision most;                         // of the parameters that no pattern matches
   std::vector<named_precision> others{};  // in the order in which they are tried

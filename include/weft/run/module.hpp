@@ -175,7 +175,9 @@ class runnable {
   //
   // Packed are parameters that are the rhs of a contraction, the operand with the result's
   // innermost axes, as every weight of a linear layer is; not those with an axis of runtime length
-  // or a batch axis, which the lhs and the result have too. The others are read in place.
+  // or a batch axis, which the lhs and the result have too. In other precisions than float32, so
+  // are tables of two axes that only weft::gather reads, row by row, such as those of
+  // nn::embedding, if blocks make up a row. The others are read in place.
   //
   // In other precisions, packed weights take less memory and are rounded, see weft::precision; no
   // generated code reads these. The first call allocates packed_bytes(p), and
@@ -324,9 +326,7 @@ class runnable {
   }
   runnable(const std::unique_ptr<parameter_reader>& file, packing p, const executor& threads,
            generated_code<source> generated)
-      : parameters_(read_parameters(
-            code::program, *file,
-            [](std::size_t i) { return code::tables.parameters[i].read_as_floats; })),
+      : parameters_(read_unpacked(code::program, *file, p.as, p.types)),
         workspace_(allocate(code::tables.scratch_offset(), pages::small)),
         packed_(file->packed(p.as)),
         weights_as_(p.as),

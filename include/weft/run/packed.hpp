@@ -26,13 +26,13 @@ struct packed_weights {
 namespace detail {
 
 // A hash of all that the packed weights of a program depend on, but for the weights, the precision
-// and packed_layout: its parameters, and the contractions that they are packed for.
+// and packed_layout: its parameters, and the instructions that they are packed for.
 // Programs with the same hash read each other's packed weights.
 std::uint64_t packing_of(const program& tables);
 
-// Where the operand of a contraction is packed, in bytes, and as what. As precision::stored, packed
-// weights begin with a list of these: of each parameter, the offset from which those of
-// instructions count, modulo 2^64, and the end of all.
+// Where the operand of an instruction is packed, in bytes, and as what; a table as float32 is not.
+// As precision::stored, packed weights begin with a list of these: of each parameter, the offset
+// from which those of instructions count, modulo 2^64, and the end of all.
 struct packed_place {
   std::uint64_t offset;
   stored_type type;
@@ -45,11 +45,17 @@ packed_place place_of(const program& tables, const instruction& s, const std::by
 // as they are stored, or in bfloat16 where such blocks do not follow each other along the depth.
 std::vector<packed_place> places_of(const program& tables, const stored_type* chosen,
                                     const std::function<stored_type(std::size_t)>& stored);
+// Whether runs read parameter i as floats, where weights are packed so.
+bool reads_floats(const program& tables, std::size_t i, const std::byte* packed,
+                  precision as) noexcept;
+// What a module keeps of a source, beside what it packs: the values of those.
+parameter_memory read_unpacked(const program& tables, parameter_reader& from, precision as,
+                               const stored_type* chosen);
 // The size of packed weights.
 std::size_t size_of_packed(const program& tables, const std::byte* packed, precision as) noexcept;
 
-// Elements [first, first + into.size()) of parameter i, from what the program's contractions have
-// packed of it in a target's layout; zeros where they have packed nothing.
+// Elements [first, first + into.size()) of parameter i, from what is packed of it for the program,
+// in a target's layout; zeros where nothing is.
 void unpack(const program& tables, std::size_t i, std::size_t first, std::span<float> into,
             std::span<const std::byte> packed, precision as, const packed_layout& layout);
 

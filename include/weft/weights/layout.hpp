@@ -108,6 +108,12 @@ std::size_t packed_size(packed_extent e, stored_type as) noexcept;
 void copy_line(const packed_matrix& from, const std::byte* data, const tile_of_lines& of,
                std::size_t line, float* to, std::ptrdiff_t to_step) noexcept;
 
+// Of blocks that follow each other, as in the rows of a packed table: stores elements that make up
+// blocks, in a type of 16 bits or one of blocks with a function encode; and reads some.
+void encode(const float* x, std::size_t count, stored_type as, std::byte* to) noexcept;
+void decode(stored_type from, const std::byte* data, std::size_t first, std::size_t count,
+            float* to, std::ptrdiff_t to_step) noexcept;
+
 }  // namespace detail
 }  // namespace weft
 #include "weft/header_end.hpp"

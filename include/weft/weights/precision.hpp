@@ -10,7 +10,9 @@
 
 namespace weft {
 
-// What packed weights are kept in, for module::freeze. Sums are float32 in all of these.
+// What packed weights are kept in, for module::freeze. Sums are float32 in all of these. Tables
+// that only weft::gather reads are kept in the same, their blocks along rows; in float32 where
+// blocks do not make up a row, and as stored in float16 where a file has that.
 // - bfloat16 halves the memory. A weight is rounded to the nearest one, ties to even, and so is off
 //   by at most 2^-8 of itself; what it is multiplied with stays float32.
 // - bfloat16_products takes the same memory, and is faster than float32 where the processor
@@ -52,12 +54,13 @@ enum class precision : std::uint8_t {
 
 // What packed weights take, or where they begin.
 struct packed_extent {
-  std::size_t floats;  // where each weight is a number: in bytes of float32
-  std::size_t blocks;  // where 32 along the depth are a block: in blocks
+  std::size_t floats;    // where each weight is a number: in bytes of float32
+  std::size_t blocks;    // where 32 along the depth are a block: in blocks
+  std::size_t gathered;  // of `floats`: of tables, which as float32 are not packed
 
   // The sum.
   constexpr packed_extent& operator+=(const packed_extent& more) {
-    floats += more.floats, blocks += more.blocks;
+    floats += more.floats, blocks += more.blocks, gathered += more.gathered;
     return *this;
   }
 };
@@ -67,13 +70,14 @@ constexpr std::size_t packed_size(packed_extent e, precision as) {
   if (as == precision::q8_0) return e.blocks * 34;
   if (as == precision::int8_products) return e.blocks * 36;
   if (as == precision::q4_0) return e.blocks * 18;
-  return as == precision::float32 || as == precision::stored ? e.floats : e.floats / 2;
+  if (as == precision::float32) return e.floats - e.gathered;
+  return as == precision::stored ? e.floats : e.floats / 2;
 }
 
 // The extent of a line of weights along the depth, which is padded to full blocks. Some targets
 // interleave pairs, so as single numbers it is padded to an even number.
 constexpr packed_extent line_of_packed(std::size_t depth) {
-  return {(depth + 1) / 2 * 2 * sizeof(float), (depth + 31) / 32};
+  return {(depth + 1) / 2 * 2 * sizeof(float), (depth + 31) / 32, 0};
 }
 
 namespace detail {
