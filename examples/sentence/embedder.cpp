@@ -9,11 +9,10 @@ namespace sentence {
 embedder::embedder(const std::filesystem::path& folder, weft::precision weights)
     : pieces_(folder / "vocab.txt"),
       // The file has more: the pooler of BERT's first task, and position numbers.
-      net_(weft::weights(folder / "model.safetensors", {.ignore_others = true})) {
+      net_(weft::weights(folder / "model.safetensors", {.ignore_others = true}), weights) {
   if (pieces_.size() != model::Vocab::extent)
     throw weft::error((folder / "vocab.txt").string() + " has " + std::to_string(pieces_.size()) +
                       " pieces, and the model has " + std::to_string(model::Vocab::extent));
-  net_.freeze(weights);
 }
 
 std::vector<embedder::embedding> embedder::embed(const std::vector<std::string>& texts,

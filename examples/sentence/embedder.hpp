@@ -34,7 +34,7 @@ class embedder {
 
   // The tokens of the texts that were embedded.
   std::size_t tokens_done() const { return tokens_done_; }
-  // Of the packed weights; tables that are only looked up stay float32 beside them.
+  // Of the packed weights; as float32 without the tables, which are read from the file.
   std::size_t packed_bytes() const { return net_.packed().memory.size(); }
   const word_pieces& pieces() const { return pieces_; }
 
