@@ -47,12 +47,12 @@ struct untied {
 };
 using net = weft::module<untied>;
 
-// The head of 64 lines, and the tables in blocks, of which the odd one has none, in full 1024 elements.
+// The head of 64 lines, and the tables in blocks, of which the odd one has none, in full 1024
+// elements.
 static_assert(net::packed_bytes(precision::float32) == 4 * 64 * 96);
 static_assert(weft::cost<untied>.packed_bytes == net::packed_bytes());
 static_assert(net::packed_bytes(precision::q8_0) == 34 * (3 * 64 + 160));
-static_assert(net::packed_bytes(precision::bfloat16) ==
-              2 * (64 * 96 + 5 * 1024 + 2 * 1024));
+static_assert(net::packed_bytes(precision::bfloat16) == 2 * (64 * 96 + 5 * 1024 + 2 * 1024));
 
 template <weft::fixed_string Result>
 std::vector<float> run(net& n) {

@@ -21,9 +21,12 @@ struct One : weft::axis<1> {};
 struct model {
   constexpr auto operator()(weft::scope s) const {
     const auto table = weft::nn::tied_embedding<Words, Width>(s / "words");
-    const auto x = table.embed(s.input<"word", std::int32_t, One>()) * s.param<"gain", Width>();
-    return weft::results(weft::as<"logits">(table.logits(x)),
-                         weft::as<"y">(weft::dot<Width>(x, s.param<"w", Out, Width>())));
+    const auto word = s.input<"word", std::int32_t, One>();
+    const auto x = table.embed(word) * s.param<"gain", Width>();
+    return weft::results(
+        weft::as<"logits">(table.logits(x)),
+        weft::as<"row">(weft::gather<Words>(s.param<"rows", Words, Width>(), word)),
+        weft::as<"y">(weft::dot<Width>(x, s.param<"w", Out, Width>())));
   }
 };
 using net = weft::module<model>;
@@ -35,6 +38,7 @@ using content = std::vector<std::byte>;
 std::array<content, precisions> valid_files() {
   std::string source =
       R"( {"gain":{"dtype":"F32","shape":[64],"data_offsets":[0,256]},)"
+      R"("rows":{"dtype":"F16","shape":[5,64],"data_offsets":[632,1272]},)"
       R"("w":{"dtype":"I8","shape":[3,64],"data_offsets":[256,448]},)"
       R"("w_scale":{"dtype":"F32","shape":[1],"data_offsets":[448,452]},)"
       R"("words.weight_packed":{"dtype":"I32","shape":[5,8],"data_offsets":[452,612]},)"
@@ -42,7 +46,7 @@ std::array<content, precisions> valid_files() {
       R"("words.weight_shape":{"dtype":"I64","shape":[2],"data_offsets":[616,632]}})";
   source += std::string("\0", 1);
   const std::size_t begin = source.size();
-  source.resize(begin + 632, 'a');
+  source.resize(begin + 1272, 'a');
   const auto put = [&](std::size_t at, auto... values) {
     const std::array all{values...};
     const std::string_view bytes(reinterpret_cast<const char*>(all.data()), sizeof all);
