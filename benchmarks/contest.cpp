@@ -17,6 +17,7 @@
 #include "benchmarks/floats.hpp"
 #include "weft/kernels/peak.hpp"
 #include "weft/kernels/targets.hpp"
+#include "weft/run/memory.hpp"
 
 namespace bench {
 namespace {
@@ -59,10 +60,14 @@ double processor_seconds() noexcept {
 double limit(const contest& c) {
   if (c.operations > 0) return weft::kernels::peak_flops(processor_seconds) * c.threads;
   if (c.bytes == 0) return 0;
-  static floats data;
+  // On huge pages, as packed weights are.
+  static weft::aligned_bytes memory;
+  static std::size_t size = 0;
   const std::size_t n = static_cast<std::size_t>(c.bytes) / sizeof(float);
-  if (data.size() != n) data = floats(n, 1);
-  return weft::kernels::read_bandwidth(data.data(), n, processor_seconds);
+  if (size != n) memory = weft::allocate((size = n) * sizeof(float));
+  auto* const data = reinterpret_cast<float*>(memory.get());
+  std::fill_n(data, n, 1.0F);
+  return weft::kernels::read_bandwidth(data, n, processor_seconds);
 }
 
 // The largest difference, relative to the largest element of `own`.
