@@ -28,8 +28,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// A rounded block, as large as the floats: three scales, of b0, b1 and b2; three integers whose
-// sum, with the same scales, is that of the elements by -8; the elements' sum, and that of the
+// A rounded block, in as many words as it has elements: the scales of b0, b1 and b2; three integers
+// which, times these scales, add up to -8 times the sum of the elements; that sum, and that of the
 // first half; the quads.
 namespace in_fixed {
 constexpr std::size_t scale = 0, middle = 3, sum = 6, quads = 8;
@@ -93,9 +93,9 @@ void round_line_to_fixed(D d, const float* HWY_RESTRICT line, std::size_t depth,
   }
 }
 
-// Elements of each line that share a scale: their q, of so many bits and without sign, are quads,
-// quad(j) those beside the row's j-th ones. Elements are scale * (q - 8 * Middles), or scale * q +
-// off if that is 0.
+// Elements of each line that share a scale, as numbers q of `Bits` bits without sign: quad(j) has
+// those that the j-th quad of the row is multiplied with. An element is scale * (q - 8 * Middles),
+// or, where Middles is 0, scale * q + off.
 template <int Bits, int Middles, class V, class F>
 struct group_of_quads {
   static constexpr int bits = Bits, middles = Middles;

@@ -174,7 +174,8 @@ struct gemm_plan {
     int8 = x.packed == stored_type::int8_block;
     vnni = may_use_vnni && (int8 || fixed) && multiplies_int8();
     if (fixed) {
-      // Rows are rounded once if the room for packed operands has them.
+      // Rows are rounded once if the room for packed operands has them, with a pitch that is longer
+      // by a cache line.
       const std::size_t room = (at.bytes - at.lhs) / sizeof(float) / (max_skinny_m + 1) - 16;
       block.depth =
           block_size(depth, std::min(room / depth_unit * depth_unit, max_fixed_depth), depth_unit);

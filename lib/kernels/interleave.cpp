@@ -16,7 +16,7 @@ namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET != HWY_SCALAR
-// Sixteen bytes of eight lines, from to + i * pitch on those that are i-th.
+// Transposes sixteen bytes of eight lines: the i-th of each are from to + i * pitch on.
 HWY_INLINE void transpose(const std::uint8_t* const* lines, std::size_t first, std::uint8_t* to,
                           std::size_t pitch) {
   const hn::Full128<std::uint8_t> d;

@@ -327,7 +327,9 @@ bool reads_floats(const program& tables, std::size_t i, const std::byte* packed,
 parameter_memory read_unpacked(const program& tables, parameter_reader& from, precision as,
                                const stored_type* chosen) {
   const auto packed = from.packed(as);
-  const auto places = places_of(tables, chosen, [&](std::size_t i) { return from.stored(i); });
+  std::vector<packed_place> places;
+  if (packed == nullptr && as == precision::stored)
+    places = places_of(tables, chosen, [&](std::size_t i) { return from.stored(i); });
   const auto* const at = packed ? packed.get() : reinterpret_cast<const std::byte*>(places.data());
   return read_parameters(tables, from,
                          [&](std::size_t i) { return reads_floats(tables, i, at, as); });

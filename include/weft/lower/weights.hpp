@@ -101,7 +101,7 @@ constexpr void assign_packed_parameters(lowering& ctx) {
     }
   }
   for (int i = 0; i < ctx.d.count.parameters; ++i) {
-    const std::size_t n = kernels::round_up(all[i].size, 16 * alignment);  // 32 blocks
+    const std::size_t n = kernels::round_up(all[i].size, 16 * alignment);  // aligned in any type
     if (is_table(ctx.d, all[i])) next[i] = {4 * n, all[i].extent[1] % 32 == 0 ? n / 32 : 0, 4 * n};
     ctx.d.packed += std::exchange(next[i], ctx.d.packed);
   }

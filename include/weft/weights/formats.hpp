@@ -349,8 +349,10 @@ constexpr stored_info checked_info() {
                 "write detail::format<stored_type::...>");
   static_assert(says_decode<entry>, "weights: an entry has no function decode");
   static_assert(entry::group_quads == 0 ||
-                (entry::scales.begin % 4 == 0 &&
-                 (entry::bytes - entry::scales.end + entry::scales.begin) % 4 == 0));
+                    (entry::scales.begin % 4 == 0 &&
+                     (entry::bytes - entry::scales.end + entry::scales.begin) % 4 == 0),
+                "weights: blocks in quads have four bytes at a time beside their scales; leave "
+                "group_quads out of the entry");
   return {entry::name, entry::gguf,   entry::block,      8 * entry::bytes,
           Type,        entry::scales, entry::group_quads};
 }

@@ -84,8 +84,8 @@ struct packed_matrix {
   // The offset in bytes of the k-th block of a line in its tile.
   std::size_t offset(const tile_of_lines& of, std::size_t line, std::size_t k) const noexcept;
   // Calls f(offset, begin, count) for each part of that block: `count` bytes from its byte `begin`
-  // on are at `offset`. Blocks of 32 and more are in parts of a byte, or of a scale each and then
-  // of four bytes: the first one of each of a tile's lines, then the second one of each, and so on.
+  // on are at `offset`. Blocks of 32 and more are in parts of a byte, or, in quads, of a scale and
+  // of four other bytes: the first of each of a tile's lines, then the second of each, and so on.
   template <class F>
   void for_parts(const tile_of_lines& of, std::size_t line, std::size_t k, F f) const {
     const std::size_t size = bytes_of_block(), width = of.vectors * layout.lanes;
